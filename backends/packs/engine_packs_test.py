@@ -11,16 +11,18 @@ sys.path[:0] = [HERE, os.path.join(HERE, "testing")]
 sys.dont_write_bytecode = True
 
 import fa3_pack
+import fa4_pack
 import fla_pack
 import flash_attention_3
 import flashinfer_mla
 import flashinfer_pack
+import flashmla_pack
 import sglang_pack
 import vllm_flashmla
 import vllm_pack
 from pack_problems import CHUNK, DELTA_NET, problem
 
-PACKS = (fa3_pack, fla_pack, flashinfer_pack, sglang_pack, vllm_pack)
+PACKS = (fa3_pack, fa4_pack, fla_pack, flashinfer_pack, flashmla_pack, sglang_pack, vllm_pack)
 BACKENDS = {cls.name: cls() for pack in PACKS for cls in pack.backends}
 TYPED_STAGES = {"qk_input", "p", "accumulator", "partial_out"}
 DTYPES = {"f32", "f16", "bf16", "e4m3", "e5m2"}
@@ -34,61 +36,81 @@ BLOCKS = dict(cache_dtype="e4m3", cache_scales="block")
 # Who takes what: all others refuse it.
 TAKEN = [
     (dict(), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v1 vllm:paged_attention_v2 fa3:tokenspeed "
-     "flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
+     "flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode fa4:vllm "
+     "fa4:flash_attn flashinfer:decode_auto flashinfer:decode_tc_fast_plan flashinfer:trtllm_gen vllm:cascade"),
     (CHUNK, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 "
      "flashinfer:ragged_paged flashinfer:cascade sglang:triton_extend sglang:triton_extend_unified "
-     "sglang:triton_extend_merged"),
+     "sglang:triton_extend_merged fa4:vllm fa4:flash_attn flashinfer:prefill_auto vllm:cascade"),
     (PROMPT, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed fa3:fwd flashinfer:prefill_fa2 "
      "flashinfer:prefill_fa3 flashinfer:ragged_paged flashinfer:cascade sglang:triton_extend "
-     "sglang:triton_extend_unified sglang:triton_extend_merged"),
+     "sglang:triton_extend_unified sglang:triton_extend_merged fa4:vllm fa4:flash_attn flashinfer:prefill_auto "
+     "vllm:cascade"),
     (TREE, "flashinfer:prefill_fa2 sglang:triton_extend sglang:triton_extend_unified"),
     ({**TREE, "window_counts_depth": True, "sliding_window_size": 9}, ""),
     (CHAIN, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 "
-     "flashinfer:cascade flashinfer:xqa sglang:triton_extend sglang:triton_extend_unified sglang:triton_extend_merged"),
+     "flashinfer:cascade flashinfer:xqa sglang:triton_extend sglang:triton_extend_unified sglang:triton_extend_merged "
+     "fa4:vllm fa4:flash_attn flashinfer:prefill_auto vllm:cascade"),
     ({**CHAIN, "sliding_window_size": 9, "window_counts_depth": True}, "vllm:fa3 vllm:fa2 vllm:triton_unified "
-     "fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 sglang:triton_extend"),
+     "fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 sglang:triton_extend fa4:vllm fa4:flash_attn "
+     "flashinfer:prefill_auto"),
     ({**CHAIN, "cache_dtype": "e4m3"}, "vllm:fa3 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 "
-     "flashinfer:cascade flashinfer:xqa sglang:triton_extend_unified"),
+     "flashinfer:cascade flashinfer:xqa sglang:triton_extend_unified fa4:vllm flashinfer:prefill_auto "
+     "flashinfer:prefill_fa3_fp8"),
     ({**CHAIN, "has_sinks": True}, "vllm:fa3 vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_extend "
-     "sglang:triton_extend_unified"),
-    (LATENT, "vllm:fa3_mla vllm:flashmla vllm:triton_mla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
+     "sglang:triton_extend_unified fa4:vllm fa4:flash_attn vllm:cascade"),
+    (LATENT, "vllm:fa3_mla vllm:flashmla vllm:triton_mla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode "
+     "flashmla:sgl"),
     ({**LATENT, "page_size": 16}, "vllm:fa3_mla vllm:triton_mla flashinfer:mla_fa2 flashinfer:mla_fa3 "
      "sglang:triton_decode"),
     ({**LATENT, **CHUNK}, "flashinfer:mla_fa2 flashinfer:mla_fa3"),
     ({**LATENT, **TREE}, ""),
-    ({**LATENT, **CHAIN}, "vllm:fa3_mla vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3"),
+    ({**LATENT, **CHAIN}, "vllm:fa3_mla vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3 flashmla:sgl"),
     ({**LATENT, "cache_dtype": "e4m3"}, "vllm:flashmla vllm:triton_mla flashinfer:mla_fa2 flashinfer:mla_fa3 "
-     "sglang:triton_decode"),
+     "sglang:triton_decode flashmla:sgl"),
     ({**LATENT, "cache_dtype": "e4m3", "dtype": "f16"}, "vllm:triton_mla sglang:triton_decode"),
     ({**LATENT, "cache_dtype": "e5m2"}, "sglang:triton_decode"),
-    ({**LATENT, **BLOCKS}, "vllm:flashmla_sparse"),
-    ({**LATENT, **BLOCKS, **CHAIN}, "vllm:flashmla_sparse"),
+    ({**LATENT, **BLOCKS}, "vllm:flashmla_sparse flashmla:sgl_sparse"),
+    ({**LATENT, **BLOCKS, **CHAIN}, "vllm:flashmla_sparse flashmla:sgl_sparse"),
     ({**LATENT, **BLOCKS, "page_size": 16}, ""),
     ({**LATENT, "temperature_len": 1024}, "sglang:triton_decode"),
     ({**LATENT, "empty_rows": True}, "vllm:fa3_mla vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3 "
-     "sglang:triton_decode"),
+     "sglang:triton_decode flashmla:sgl"),
     (dict(sliding_window_size=9), "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:decode "
-     "flashinfer:decode_tc flashinfer:xqa sglang:triton_decode"),
-    ({**CHUNK, "causal": False, "sliding_window_size": 9}, "vllm:fa3 vllm:fa2 fa3:tokenspeed"),
+     "flashinfer:decode_tc flashinfer:xqa sglang:triton_decode fa4:vllm fa4:flash_attn flashinfer:decode_auto "
+     "flashinfer:decode_tc_fast_plan flashinfer:trtllm_gen"),
+    ({**CHUNK, "causal": False, "sliding_window_size": 9}, "vllm:fa3 vllm:fa2 fa3:tokenspeed fa4:vllm "
+     "fa4:flash_attn"),
     (dict(logit_cap=50.0), "vllm:fa3 vllm:fa2 vllm:triton_unified flashinfer:decode flashinfer:decode_tc "
-     "flashinfer:cascade sglang:triton_decode"),
-    (dict(has_sinks=True), "vllm:fa3 vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_decode"),
-    (dict(has_alibi=True), ""),
+     "flashinfer:cascade sglang:triton_decode fa4:vllm fa4:flash_attn flashinfer:decode_auto "
+     "flashinfer:decode_tc_fast_plan vllm:cascade"),
+    (dict(has_sinks=True), "vllm:fa3 vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_decode "
+     "fa4:vllm fa4:flash_attn flashinfer:trtllm_gen vllm:cascade"),
+    (dict(has_alibi=True), "flashinfer:decode flashinfer:decode_tc flashinfer:decode_tc_fast_plan vllm:fa2 "
+     "vllm:triton_unified vllm:paged_attention_v1 vllm:paged_attention_v2"),
+    ({**CHUNK, "has_alibi": True}, "flashinfer:prefill_fa2 vllm:fa2 vllm:triton_unified"),
+    (dict(has_alibi=True, ranks=2), "vllm:fa2 vllm:triton_unified vllm:paged_attention_v1 "
+     "vllm:paged_attention_v2"),
     (dict(attention_chunk=8192), "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:decode "
-     "flashinfer:decode_tc flashinfer:xqa"),
+     "flashinfer:decode_tc flashinfer:xqa fa4:vllm fa4:flash_attn flashinfer:decode_auto "
+     "flashinfer:decode_tc_fast_plan"),
     ({**CHUNK, "attention_chunk": 64}, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 "
-     "flashinfer:prefill_fa3"),
+     "flashinfer:prefill_fa3 fa4:vllm fa4:flash_attn flashinfer:prefill_auto"),
     ({**CHAIN, "attention_chunk": 64}, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 "
-     "flashinfer:prefill_fa3"),
+     "flashinfer:prefill_fa3 fa4:vllm fa4:flash_attn flashinfer:prefill_auto"),
     ({**TREE, "attention_chunk": 64}, ""),
     ({**CHUNK, "attention_chunk": 24}, ""),
     ({**CHUNK, "attention_chunk": 64, "empty_rows": True}, ""),
     (dict(attention_chunk=64, cache_dtype="e4m3", cache_scales="request"), ""),
     (dict(dual_chunk_size=8192), ""),
-    ({**CHUNK, "multi_item": True}, ""),
     ({**CHUNK, "spans": True}, "vllm:triton_unified"),
     ({**CHUNK, "spans": True, "sliding_window_size": 9}, ""),
     ({**LATENT, **CHUNK, "spans": True}, ""),
+    ({**CHUNK, "multi_item": True}, "flashinfer:multi_item"),
+    ({**CHUNK, "cache_dtype": "e4m3"}, "fa3:tokenspeed fa4:vllm flashinfer:prefill_fa2 flashinfer:prefill_auto "
+     "flashinfer:prefill_fa3_fp8 flashinfer:cascade sglang:triton_extend_unified vllm:fa3 vllm:triton_unified"),
+    (dict(head_dim_qk=512, head_dim_v=512), "fa4:vllm sglang:triton_decode vllm:triton_unified"),
+    ({**LATENT, "heads_q": 128}, "flashinfer:mla_fa2 flashinfer:mla_fa3 flashinfer:cutlass_mla flashmla:sgl "
+     "sglang:triton_decode vllm:fa3_mla vllm:flashmla vllm:triton_mla"),
     ({**CHUNK, "mode": "dllm_extend"}, ""),
     (dict(temperature_len=1024), "sglang:triton_decode"),
     ({**CHUNK, "temperature_len": 1024}, "sglang:triton_extend sglang:triton_extend_unified"),
@@ -96,19 +118,24 @@ TAKEN = [
     ({**CHUNK, "temperature_len": 1024, "sliding_window_size": 9}, "sglang:triton_extend"),
     (dict(dtype="f32", cache_dtype="f32"), ""),
     (dict(heads_q=40, heads_kv=8), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v1 "
-     "vllm:paged_attention_v2 fa3:tokenspeed flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
+     "vllm:paged_attention_v2 fa3:tokenspeed flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode "
+     "fa4:vllm fa4:flash_attn flashinfer:decode_auto flashinfer:decode_tc_fast_plan flashinfer:trtllm_gen "
+     "vllm:cascade"),
     (dict(page_size=1), "vllm:fa3 fa3:tokenspeed flashinfer:decode flashinfer:decode_tc flashinfer:cascade "
-     "sglang:triton_decode"),
+     "sglang:triton_decode fa4:vllm fa4:flash_attn flashinfer:decode_auto flashinfer:decode_tc_fast_plan "
+     "vllm:cascade"),
     (dict(cache_dtype="e4m3"), "vllm:fa3 vllm:triton_unified vllm:paged_attention_v1 vllm:paged_attention_v2 "
-     "fa3:tokenspeed flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
+     "fa3:tokenspeed flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode "
+     "fa4:vllm flashinfer:decode_auto flashinfer:decode_tc_fast_plan"),
     (dict(cache_dtype="e5m2"), "vllm:paged_attention_v1 vllm:paged_attention_v2 flashinfer:decode flashinfer:decode_tc "
-     "flashinfer:cascade sglang:triton_decode"),
+     "flashinfer:cascade sglang:triton_decode flashinfer:decode_auto flashinfer:decode_tc_fast_plan"),
     (dict(cache_dtype="e4m3", cache_scales="head"), "vllm:fa3 fa3:tokenspeed"),
     (dict(cache_dtype="e4m3", cache_scales="request"), "vllm:fa3 fa3:tokenspeed"),
     (dict(cache_dtype="e4m3", cache_scales="token"), ""),
-    (dict(head_dim_qk=192, head_dim_v=128), "vllm:fa3 sglang:triton_decode"),
+    (dict(head_dim_qk=192, head_dim_v=128), "vllm:fa3 sglang:triton_decode fa4:vllm fa4:flash_attn vllm:cascade"),
     (dict(max_kv_len=20000), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v2 fa3:tokenspeed "
-     "flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
+     "flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode fa4:vllm "
+     "fa4:flash_attn flashinfer:decode_auto flashinfer:decode_tc_fast_plan flashinfer:trtllm_gen vllm:cascade"),
     (dict(step="kv_write"), "vllm:reshape_and_cache_flash vllm:reshape_and_cache"),
     ({**LATENT, "step": "kv_write"}, "vllm:concat_and_cache_mla"),
     (DELTA_NET, "fla:fused_recurrent_gated_delta_rule vllm:fused_recurrent_gdn"),
@@ -126,13 +153,13 @@ TAKEN = [
 RAGGED = dict(cache_layout="ragged", page_size=1)
 EXPANDED = dict(heads_q=16, heads_kv=16, head_dim_qk=192, head_dim_v=128)
 TAKEN_RAGGED = [
-    ({}, "vllm:fa3 vllm:fa2 fa3:fwd"),
-    (CHUNK, "vllm:fa3 vllm:fa2 fa3:fwd flashinfer:ragged"),
-    ({**CHUNK, "causal": False}, "vllm:fa3 vllm:fa2 fa3:fwd flashinfer:ragged"),
-    ({**CHUNK, "sliding_window_size": 9}, "vllm:fa3 vllm:fa2 flashinfer:ragged"),
-    ({**CHUNK, "causal": False, "sliding_window_size": 9}, "vllm:fa3 vllm:fa2"),
-    ({**CHUNK, **EXPANDED}, "vllm:fa3 fa3:fwd flashinfer:ragged"),
-    ({**CHUNK, "head_dim_qk": 72, "head_dim_v": 72}, "vllm:fa2"),
+    ({}, "vllm:fa3 vllm:fa2 fa3:fwd fa4:vllm fa4:flash_attn"),
+    (CHUNK, "vllm:fa3 vllm:fa2 fa3:fwd flashinfer:ragged fa4:vllm fa4:flash_attn"),
+    ({**CHUNK, "causal": False}, "vllm:fa3 vllm:fa2 fa3:fwd flashinfer:ragged fa4:vllm fa4:flash_attn"),
+    ({**CHUNK, "sliding_window_size": 9}, "vllm:fa3 vllm:fa2 flashinfer:ragged fa4:vllm fa4:flash_attn"),
+    ({**CHUNK, "causal": False, "sliding_window_size": 9}, "vllm:fa3 vllm:fa2 fa4:vllm fa4:flash_attn"),
+    ({**CHUNK, **EXPANDED}, "vllm:fa3 fa3:fwd flashinfer:ragged fa4:vllm fa4:flash_attn"),
+    ({**CHUNK, "head_dim_qk": 72, "head_dim_v": 72}, "vllm:fa2 fa4:vllm fa4:flash_attn"),
     ({**CHUNK, "cache_dtype": "e4m3"}, ""),
     ({**CHUNK, "attention_chunk": 64}, ""),
     (TREE, ""),
@@ -170,7 +197,7 @@ class EnginePacksTest(unittest.TestCase):
                                ({"q_dtype": "e4m3", "cache_dtype": "e4m3", "q_scales": "head"},
                                 {"vllm:fa3", "fa3:tokenspeed"}),
                                ({"q_dtype": "e4m3", "cache_dtype": "e4m3", "q_scales": "token"}, set()),
-                               ({**latent, "cache_dtype": "e4m3"}, {"vllm:flashmla"}), (latent, set()),
+                               ({**latent, "cache_dtype": "e4m3"}, {"vllm:flashmla", "flashmla:sgl"}), (latent, set()),
                                ({**latent, "cache_dtype": "e4m3", "q_scales": "request"}, set())):
             asked = problem(**changed)
             taken = {name for name, backend in BACKENDS.items()
@@ -203,17 +230,18 @@ class EnginePacksTest(unittest.TestCase):
                 self.assertLessEqual(set(rounds), {"lse", "partial_roundings", *TYPED_STAGES}, name)
                 self.assertLessEqual({rounds[stage] for stage in rounds if stage in TYPED_STAGES}, DTYPES, name)
 
-    def test_a_variant_that_gives_its_lse_takes_part_only_where_it_is_named(self):
+    def test_variants_and_other_plans_of_a_kernel_take_part_only_where_they_are_named(self):
+        plans = {"flashinfer:decode_auto", "flashinfer:decode_tc_fast_plan", "flashinfer:prefill_auto"}
         variants = {name: backend for name, backend in BACKENDS.items() if name.endswith(":lse")}
         self.assertIn("vllm:fa3:lse", variants)
         for name, backend in BACKENDS.items():
-            self.assertEqual(getattr(backend, "only_by_name", False), name in variants, name)
+            self.assertEqual(getattr(backend, "only_by_name", False), name in {*variants, *plans}, name)
             if f"{name}:lse" in variants or name in variants:
                 self.assertEqual(backend.numerics(problem())["lse"], name in variants, name)
 
     def test_tuning_parameters_are_attributes_that_their_plans_read(self):
         tuned = {name: backend.tuning for name, backend in BACKENDS.items() if getattr(backend, "tuning", {})}
-        self.assertEqual(set(tuned), {"sglang:triton_decode", "vllm:fa3", "vllm:fa3_mla", "fa3:tokenspeed",
+        self.assertEqual(set(tuned), {"sglang:triton_decode", "vllm:fa3", "vllm:fa3_mla", "fa3:tokenspeed", "fa4:vllm",
                                       *(f"flashinfer:{name}" for name in ("decode", "decode_tc", "prefill_fa2",
                                                                           "prefill_fa3", "mla_fa2", "mla_fa3"))})
         self.assertEqual(tuned["sglang:triton_decode"]["splits"][1], "--triton-attention-num-kv-splits")

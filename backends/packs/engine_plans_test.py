@@ -161,8 +161,7 @@ class EnginePlansTest(unittest.TestCase):
     def test_the_dense_decode_gets_tokens_and_heads_as_rows_of_the_one_kv_head(self):
         plan = object.__new__(vllm_flashmla.FlashMlaPlan)
         plan.problem, plan.q, plan.k_cache, plan.drafts = types.SimpleNamespace(head_dim_v=512), None, None, True
-        operators = types.SimpleNamespace(dense_decode_fwd=types.SimpleNamespace(default=None))
-        plan.torch = types.SimpleNamespace(ops=types.SimpleNamespace(_flashmla_C=operators))
+        plan.operators = types.SimpleNamespace(dense_decode_fwd=types.SimpleNamespace(default=None))
         plan.logit_scale = lambda batch: 1.0
         plan.out = types.SimpleNamespace(view=lambda *shape: shape)
         names = ("cache_seqlens", "block_table", "tile_scheduler_metadata", "num_splits")

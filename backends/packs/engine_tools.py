@@ -31,17 +31,17 @@ def no_chunks(problem):
 
 
 def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False, chunks=False, temperature=False,
-                       window_ahead=False, spans=False):
+                       window_ahead=False, spans=False, alibi=False, items=False):
     """Why a kernel of softmax attention over keys and values of their own cannot take the problem, whatever its window
     and its shapes; None when it can. What has to hold besides, its own pack adds. `chunks`: its plan takes the batches
-    of virtual_requests(). `spans`: its plan hands over those of prompts. `window_ahead`: its windows have a right edge as well, which those of layers without causality
-    need."""
+    of virtual_requests(). `spans`: its plan hands over those of prompts. `window_ahead`: its windows have a right edge as
+    well, which those of layers without causality need."""
     return first_reason(
         (problem.step != "attention", "attention only: it writes no cache"),
         (problem.family != "softmax", "keys and values of their own only: no MLA, no recurrent layers"),
-        (problem.has_alibi, "no ALiBi"),
+        (problem.has_alibi and not alibi, "no ALiBi"),
         (problem.has_sinks and not sinks, "no sinks"),
-        (problem.multi_item, "no multi-item scoring: the pack gives it no items"),
+        (problem.multi_item and not items, "no multi-item scoring: the pack gives it no items"),
         (problem.spans and not spans, "no bidirectional spans: it knows no masks but causal ones"),
         (problem.mode == "dllm_extend", "no block diffusion: it knows no masks but causal ones"),
         (problem.temperature_len > 0 and not temperature, "no temperature of positions"),
@@ -91,6 +91,12 @@ def window_of(problem):
     return window, min(window, 0) if problem.causal else window
 
 
+def alibi_slopes(problem):
+    """ALiBi's slopes of the query heads: those of the first rank, where the model's heads are divided."""
+    power = 1 << (problem.heads_q * problem.ranks).bit_length() - 1
+    return [2 ** (-8 * ((head + 1 if head < power else head - power + 0.5) / power)) for head in range(problem.heads_q)]
+
+
 def with_values(problem, **values):
     """A copy of the problem with other values."""
     changed = copy.copy(problem)
@@ -115,6 +121,18 @@ def request_rows(batch, role):
     them off as well, at num_actual_tokens."""
     tensor = batch.tensor(role)
     return tensor and tensor.torch()[:sum(batch.q_lens)]
+
+
+def shared_pages(batch, starts, pages):
+    """How many pages all requests begin with; none of the step's own keys lies in them. starts, pages: csr's, on the
+    host."""
+    import numpy
+    least = min(kv - q for q, kv in zip(batch.q_lens, batch.kv_lens)) // batch.problem.page_size
+    first = pages[starts[0]:starts[0] + least]
+    for start in starts[1:-1]:
+        same = numpy.flatnonzero(pages[start:start + len(first)] != first)
+        first = first[:same[0]] if len(same) else first
+    return len(first)
 
 
 class HostArray:

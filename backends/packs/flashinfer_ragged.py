@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """FlashInfer over keys without pages, and over two sets of keys whose results are merged."""
-from engine_tools import first_reason, request_rows
+from engine_tools import first_reason, request_rows, shared_pages
 from flashinfer_wrappers import CASCADE, LN2, PAGED_WRAPPER, PREFILL, RAGGED_WRAPPER, FlashInfer, WrapperPlan
 
 MOST_MERGED = 8192  # heads times head dim: the merge has a thread for each 8 numbers of a token, 1024 in all
@@ -107,20 +107,11 @@ class CascadePlan(WrapperPlan):
         self.prefix, self.wrapper = (new(self.memory, self.layout, backend="fa2") for _ in range(2))
         self.out_prefix, self.lse_prefix = self.torch.empty_like(self.out), self.torch.empty_like(self.lse)
 
-    def shared_pages(self, batch, starts, pages):
-        """How many pages all requests begin with; none of this step's own keys lies in them."""
-        least = min(kv - q for q, kv in zip(batch.q_lens, batch.kv_lens)) // self.problem.page_size
-        first = pages[starts[0]:starts[0] + least]
-        for start in starts[1:-1]:
-            same = self.numpy.flatnonzero(pages[start:start + len(first)] != first)
-            first = first[:same[0]] if len(same) else first
-        return len(first)
-
     def prepare(self, batch):
         self.schedule(batch)
         here = {name: array.numpy() for name, array in batch.indices("csr", host=True).items()}
         starts, pages = here["kv_indptr"], here["kv_indices"]
-        shared = self.shared_pages(batch, starts, pages)
+        shared = shared_pages(batch, starts, pages)
         self.has_prefix = shared > 0
         ints = lambda values: self.torch.from_numpy(self.numpy.asarray(values, dtype=self.numpy.int32))
         common = (*self.heads, self.problem.page_size)

@@ -33,7 +33,7 @@ class FlashInfer:
     groups = None  # how many query heads may share a KV head; None: any number
     fp8_cache = True
     reads_page_gaps = True
-    trees = sinks = chunks = False
+    trees = sinks = chunks = alibi = items = False
     with_lse = False
     workspace = 128 << 20  # bytes that results between stages may take: FlashInfer's advice
     split_tile = None  # keys of a piece; None: as its planner decides
@@ -45,7 +45,9 @@ class FlashInfer:
 
     def supports(self, problem):
         dims, group = (problem.head_dim_qk, problem.head_dim_v), problem.heads_q // max(problem.heads_kv, 1)
-        return no_paged_attention(problem, trees=self.trees, sinks=self.sinks, chunks=self.chunks) or first_reason(
+        return no_paged_attention(problem, trees=self.trees, sinks=self.sinks, chunks=self.chunks, alibi=self.alibi,
+                                  items=self.items) or first_reason(
+            (problem.has_alibi and problem.ranks > 1, "no ALiBi of several ranks: its slopes are those of a whole model"),
             (step_of(problem) not in self.modes, f"{' and '.join(self.modes)} steps only, not {problem.mode}"),
             (self.split_tile and self.split_tile % problem.page_size != 0,
              f"a piece of {self.split_tile} keys is no whole number of pages of {problem.page_size}"),
@@ -113,6 +115,8 @@ class WrapperPlan(Plan):
         problem = self.problem
         self.layer = {"sm_scale": problem.scale, "window_left": self.window,
                       "logits_soft_cap": problem.logit_cap, **self.types}
+        if problem.has_alibi:
+            self.layer["pos_encoding_mode"] = "ALIBI"
         self.heads = (problem.heads_q, problem.heads_kv, problem.head_dim_qk)
 
     def launch(self):

@@ -5,6 +5,8 @@ from engine_packages import need_gpu
 from engine_tools import Plan, first_reason, no_latent_attention, with_values
 from vllm_wheel import FLASH_MLA, FLASH_MLA_FP8, REQUIRES
 
+FP8_CALLS = "get_mla_decoding_metadata_dense_fp8 fwd_kvcache_mla_fp8"
+
 
 class FlashMla:
     name = "vllm:flashmla"
@@ -12,8 +14,8 @@ class FlashMla:
                    "e4m3")
     requires = REQUIRES
     kernel = "_flashmla_C.dense_decode_fwd; _flashmla_extension_C.fwd_kvcache_mla_fp8"
-    calls = {FLASH_MLA: "dense_decode_fwd",
-             FLASH_MLA_FP8: "get_mla_decoding_metadata_dense_fp8 fwd_kvcache_mla_fp8"}
+    calls = {FLASH_MLA: "dense_decode_fwd", FLASH_MLA_FP8: FP8_CALLS}
+    fp8_library = FLASH_MLA_FP8
     index_format = "flashmla"
     device = "cuda"
     graph_support = "UNIFORM_BATCH"
@@ -23,7 +25,8 @@ class FlashMla:
     with_lse = False
 
     def load(self):
-        FLASH_MLA.load(*self.calls[FLASH_MLA].split())
+        library = next(iter(self.calls))
+        self.operators = library.load(*self.calls[library].split())
         need_gpu(9, "FlashMLA's dense decode")
 
     def supports(self, problem):
@@ -43,14 +46,16 @@ class FlashMla:
 
     def plan(self, batch):
         if batch.problem.cache_dtype == "e4m3":
-            FLASH_MLA_FP8.load(*self.calls[FLASH_MLA_FP8].split())
+            self.fp8_operators = self.fp8_library.load(*FP8_CALLS.split())
             return FlashMlaFp8Plan(batch, self)
-        return FlashMlaPlan(batch, self)
+        return self.plans(batch, self)
 
 
 class FlashMlaPlan(Plan):
+    writes_out = True  # into a tensor that it is given; a build without that returns new memory
+
     def bind(self, batch, backend):
-        self.with_lse = backend.with_lse
+        self.with_lse, self.operators = backend.with_lse, backend.operators
         requests = batch.batch_size
         # A recorded plan's padding is nobody's query.
         self.has_empty_rows = 0 in batch.kv_lens and not self.problem.recorded
@@ -61,14 +66,17 @@ class FlashMlaPlan(Plan):
     def prepare(self, batch):
         # The schedule that the library computes in a kernel ahead of a step's first layer.
         mla = {name: array.torch() for name, array in batch.indices("flashmla").items()}
-        self.forward = self.torch.ops._flashmla_C.dense_decode_fwd.default
-        # Tokens and heads are rows of the one KV head.
-        out = self.out.view(batch.batch_size, 1, -1, self.problem.head_dim_v)
+        self.forward = self.operators.dense_decode_fwd.default
         self.arguments = (self.q, self.k_cache, self.problem.head_dim_v, mla["cache_seqlens"], mla["block_table"],
-                          self.logit_scale(batch), self.drafts, mla["tile_scheduler_metadata"], mla["num_splits"], out)
+                          self.logit_scale(batch), self.drafts, mla["tile_scheduler_metadata"], mla["num_splits"])
+        if self.writes_out:  # tokens and heads are rows of the one KV head
+            self.arguments += (self.out.view(batch.batch_size, 1, -1, self.problem.head_dim_v),)
 
     def launch(self):
-        self.give_lse(self.forward(*self.arguments)[1])
+        out, lse = self.forward(*self.arguments)[:2]
+        if not self.writes_out:
+            self.out.copy_(out)
+        self.give_lse(lse)
 
     def give_lse(self, lse):
         """f32 [requests, query heads, tokens of one]; +inf where there is no key."""
@@ -83,13 +91,13 @@ class FlashMlaFp8Plan(FlashMlaPlan):
 
     def bind(self, batch, backend):
         super().bind(batch, backend)
-        torch = self.torch
+        torch, self.operators = self.torch, backend.fp8_operators
         self.q_in = self.q if self.problem.q_dtype == "e4m3" else torch.empty_like(self.q, dtype=self.k_cache.dtype)
         self.descales = [torch.tensor([scale], device="cuda") for scale in (batch.q_scale, batch.k_scale)]
         self.schedule = None
 
     def prepare(self, batch):
-        operators, problem = self.torch.ops._flashmla_extension_C, self.problem
+        operators, problem = self.operators, self.problem
         table = batch.indices("page_table")
         lens, pages = table["cache_seqlens"].torch(), table["page_table"].torch()
         schedule = operators.get_mla_decoding_metadata_dense_fp8.default(
@@ -108,6 +116,9 @@ class FlashMlaFp8Plan(FlashMlaPlan):
         out, lse = self.forward(*self.arguments)
         self.out.copy_(out)
         self.give_lse(lse)
+
+
+FlashMla.plans = FlashMlaPlan
 
 
 class FlashMlaSparse:
@@ -157,7 +168,7 @@ class FlashMlaSparsePlan(FlashMlaPlan):
                                                              device="cuda")
         keys = -(-max(self.longest(batch)[1], 1) // self.KEYS) * self.KEYS
         self.keys = torch.full((requests, q_len, keys), -1, dtype=torch.int32, device="cuda")
-        self.forward = torch.ops._flashmla_C.sparse_decode_fwd.default
+        self.forward = self.operators.sparse_decode_fwd.default
         # The schedule follows from the shapes alone: a call over no keys makes it.
         self.schedule = self.forward(*self.given(batch, None, None))[2:]
 

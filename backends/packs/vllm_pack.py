@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The attention kernels of vLLM's wheel, loaded out of it without starting vLLM."""
 from engine_packages import arguments_of
-from engine_tools import Plan, first_reason, no_paged_attention, with_lse_variants
+from engine_tools import Plan, alibi_slopes, first_reason, no_paged_attention, with_lse_variants
 from flash_attention_3 import AbsorbedMla, FlashAttention3, RaggedPlan
+from vllm_cascade import MERGE, Cascade
 from vllm_cache_writers import ConcatAndCacheMla, ReshapeAndCache, ReshapeAndCacheFlash
 from vllm_delta_nets import DeltaNetChunks, DeltaNetDecode, DeltaNetVerify
 from vllm_flashmla import FlashMla, FlashMlaSparse
 from vllm_paged_attention import PagedAttentionV1, PagedAttentionV2
 from vllm_triton import TritonMla, TritonUnified
-from vllm_wheel import FA2, FA3, REQUIRES
+from vllm_wheel import CORE, FA2, FA3, REQUIRES
 
 
 class Fa3(FlashAttention3):
@@ -40,6 +41,10 @@ class Fa3Mla(AbsorbedMla, Fa3):
     description = "FlashAttention 3 of vLLM for absorbed MLA, which vLLM names FLASH_ATTN_MLA"
 
 
+class Fa3Cascade(Cascade, Fa3):
+    calls = {**Fa3.calls, CORE: MERGE}
+
+
 class Fa2:
     name = "vllm:fa2"
     description = "FlashAttention 2 of vLLM, which reads pages of 16 tokens and more"
@@ -57,7 +62,7 @@ class Fa2:
         FA2.load("varlen_fwd")
 
     def supports(self, problem):
-        return no_paged_attention(problem, chunks=True, window_ahead=True) or first_reason(
+        return no_paged_attention(problem, chunks=True, window_ahead=True, alibi=True) or first_reason(
             (problem.cache_dtype != problem.dtype, "a cache of the queries' type only"),
             (problem.cache_scales != "tensor", "scales of a whole tensor only"),
             (problem.page_size % 16 != 0 and problem.cache_layout != "ragged",
@@ -69,7 +74,8 @@ class Fa2:
         return ["NHD", "HND", "combined", "ragged"] if problem.cache_scales == "tensor" else []
 
     def numerics(self, problem):
-        return {"p": problem.dtype, "lse": self.with_lse}
+        # Its causal ALiBi counts from a request's first key: O is the same, LSE is not.
+        return {"p": problem.dtype, "lse": self.with_lse and not problem.has_alibi}
 
     def plan(self, batch):
         return Fa2Plan(batch, self)
@@ -79,6 +85,9 @@ class Fa2Plan(Plan):
     def bind(self, batch, backend):
         self.with_lse = backend.with_lse
         self.forward = self.torch.ops._vllm_fa2_C.varlen_fwd.default
+        self.bias = {}
+        if self.problem.has_alibi:
+            self.bias = {"alibi_slopes": self.torch.tensor(alibi_slopes(self.problem), device="cuda")}
 
     def prepare(self, batch):
         problem = self.problem
@@ -97,7 +106,7 @@ class Fa2Plan(Plan):
                                   for q, kv in zip(batch.q_lens, batch.kv_lens))
         self.arguments = arguments_of(
             self.forward, q=self.q, k=self.k_cache, v=self.v_cache, out=self.out, cu_seqlens_q=query_starts, **keys,
-            max_seqlen_q=longest_q, max_seqlen_k=longest_kv, p_dropout=0.0, softmax_scale=self.logit_scale(batch),
+            **self.bias, max_seqlen_q=longest_q, max_seqlen_k=longest_kv, p_dropout=0.0, softmax_scale=self.logit_scale(batch),
             zero_tensors=False, is_causal=self.causal, window_size_left=self.window, window_size_right=self.window_ahead,
             softcap=problem.logit_cap, return_softmax=False, num_splits=0)
 
@@ -110,6 +119,6 @@ class Fa2Plan(Plan):
             self.lse.masked_fill_(self.lse == float("inf"), -float("inf"))
 
 
-backends = [*with_lse_variants(Fa3, Fa3Mla, Fa2, FlashMla, FlashMlaSparse), TritonMla, TritonUnified,
+backends = [*with_lse_variants(Fa3, Fa3Mla, Fa3Cascade, Fa2, FlashMla, FlashMlaSparse), TritonMla, TritonUnified,
             PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla,
             DeltaNetDecode, DeltaNetVerify, DeltaNetChunks]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """vLLM's first paged attention, and the words and forms of the cache that it reads."""
 from engine_packages import arguments_of
-from engine_tools import Plan, first_reason, no_paged_attention, reserved
+from engine_tools import Plan, alibi_slopes, first_reason, no_paged_attention, reserved
 from vllm_wheel import CORE, REQUIRES
 
 CACHE_WORDS = {"e4m3": "fp8_e4m3", "e5m2": "fp8_e5m2"}  # else "auto": a cache of the type of what is written
@@ -26,7 +26,7 @@ class PagedAttention:
         CORE.load(self.calls[CORE])
 
     def supports(self, problem):
-        return no_paged_attention(problem) or first_reason(
+        return no_paged_attention(problem, alibi=True) or first_reason(
             (problem.mode != "decode" or problem.max_q_len > 1, "decodes of one token only"),
             (problem.sliding_window_size >= 0 or problem.logit_cap > 0 or problem.is_cross_attention,
              "no window, no softcap, no cross attention"),
@@ -82,6 +82,8 @@ class PagedAttentionPlan(Plan):
             parts = reserved(batch, (shape, torch.float32), (shape, torch.float32),
                              ((*shape, problem.head_dim_v), self.out.dtype))
             out |= zip(("exp_sums", "max_logits", "tmp_out"), parts)
+        if problem.has_alibi:
+            out["alibi_slopes"] = torch.tensor(alibi_slopes(problem), device="cuda")
         table = batch.indices("page_table")
         name = "paged_attention_v2" if part else "paged_attention_v1"
         self.forward = getattr(torch.ops._C, name).default

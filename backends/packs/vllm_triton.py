@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """vLLM's attention in Triton, imported without starting vLLM."""
-from engine_tools import Plan, first_reason, no_latent_attention, no_paged_attention, reserved
+from engine_tools import Plan, alibi_slopes, first_reason, no_latent_attention, no_paged_attention, reserved
 from vllm_wheel import MLA_DECODE, UNIFIED, WITH_TRITON, import_from
 
 
@@ -74,7 +74,7 @@ class TritonUnified:
 
     def supports(self, problem):
         fp8 = problem.cache_dtype == "e4m3"
-        return no_paged_attention(problem, sinks=True, chunks=True, spans=True) or first_reason(
+        return no_paged_attention(problem, sinks=True, chunks=True, spans=True, alibi=True) or first_reason(
             (problem.spans and problem.sliding_window_size >= 0,
              "no spans under a window: it takes values of a span's keys before its tile's window for 0"),
             (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
@@ -125,6 +125,7 @@ class TritonUnifiedPlan(Plan):
         shape = (max(self.threshold, 1) * drafts, problem.heads_q, self.SEGMENTS)
         self.segments = reserved(batch, *((size, torch.float32) for size in ((*shape, dim), shape, shape)))
         self.scales = [torch.tensor([scale], device="cuda") for scale in (batch.k_scale, batch.v_scale)]
+        self.slopes = torch.tensor(alibi_slopes(problem), device="cuda") if problem.has_alibi else None
 
     def prepare(self, batch):
         problem, window = self.problem, self.window
@@ -141,7 +142,8 @@ class TritonUnifiedPlan(Plan):
             "softcap": problem.logit_cap, "q_descale": None, "k_descale": self.scales[0] if fp8 else None,
             "v_descale": self.scales[1] if fp8 else None, "seq_threshold_3D": self.threshold,
             "num_par_softmax_segments": self.SEGMENTS, "softmax_segm_output": output, "softmax_segm_max": largest,
-            "softmax_segm_expsum": sums, "sinks": self.sinks, "kv_quant_mode": 1 if fp8 else 0}
+            "softmax_segm_expsum": sums, "sinks": self.sinks, "alibi_slopes": self.slopes,
+            "kv_quant_mode": 1 if fp8 else 0}
         if problem.spans:
             self.arguments["mm_prefix_range"] = mm_prefix_ranges(batch)
 

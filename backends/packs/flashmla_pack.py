@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""FlashMLA in sgl-flash-mla, SGLang's build of it, whose kernels for Hopper are its legacy half."""
+from engine_packages import Library
+from engine_tools import with_lse_variants
+from vllm_flashmla import FP8_CALLS, FlashMla, FlashMlaPlan, FlashMlaSparse
+
+LEGACY = Library("flash_mla", "flash_mla_legacy", ("_C_legacy.abi3.so",))
+REQUIRES = {"sgl-flash-mla": "1.0.0", "torch": "2.14.1"}
+
+
+class DensePlan(FlashMlaPlan):
+    writes_out = False
+
+
+class SglDense(FlashMla):
+    name = "flashmla:sgl"
+    description = ("FlashMLA's dense decode in SGLang's build, over pages of 64 latent rows; over an e4m3 cache with "
+                   "queries rounded to e4m3")
+    requires = REQUIRES
+    kernel = "flash_mla_legacy.dense_decode_fwd; flash_mla_legacy.fwd_kvcache_mla_fp8"
+    calls = {LEGACY: f"dense_decode_fwd {FP8_CALLS}"}
+    fp8_library = LEGACY
+    plans = DensePlan
+
+
+class SglSparse(FlashMlaSparse):
+    name = "flashmla:sgl_sparse"
+    description = "FlashMLA's sparse decode in SGLang's build, given every key of each query"
+    requires = REQUIRES
+    kernel = "flash_mla_legacy.sparse_decode_fwd"
+    calls = {LEGACY: "sparse_decode_fwd"}
+
+
+backends = with_lse_variants(SglDense, SglSparse)
