@@ -79,7 +79,8 @@ class SchemasTest(unittest.TestCase):
 
     def test_each_planted_change_is_red_and_named(self):
         self.check(update=True)
-        for old, new, told in (("q: ", "query: ", "lost: q; added: query"), ("page_size=16", "page_size=1", "page_size=1"),
+        for old, new, told in (("q: ", "query: ", "lost: q; added: query"),
+                               ("page_size=16", "page_size=1", "page_size=1"),
                                ("def attend", "def attention", "gone"), ("k, *", "k, sinks=None, *", "sinks=None"),
                                ("units()", "cores()", "asks for engine.platforms.current.cores")):
             self.make("1.0", LIBRARY, SOURCE.replace(old, new))
@@ -95,8 +96,8 @@ class SchemasTest(unittest.TestCase):
 
     def test_a_later_version_may_move_a_call_and_append_defaults(self):
         self.check(update=True)
-        self.make("1.10", LIBRARY.replace(b"scale)", b"scale, int sm=0)"), SOURCE.replace("page_size=16", "page_size=16, x=1"),
-                  "new/kernel.py", "_stable.so")
+        self.make("1.10", LIBRARY.replace(b"scale)", b"scale, int sm=0)"),
+                  SOURCE.replace("page_size=16", "page_size=16, x=1"), "new/kernel.py", "_stable.so")
         code, out = self.check()
         self.assertEqual(code, 0, out)
         for told in ("engine 1.0 -> 1.10", "now in engine.new.kernel", "now in engine/_stable.so", "appended: int sm=0",
@@ -139,7 +140,7 @@ class SnapshotsTest(unittest.TestCase):
         for package, calls in script.calls_of_packs().items():
             kept = list(script.SCHEMAS.glob(f"{package}-[0-9]*.txt"))
             self.assertTrue(kept, package)
-            names = {f"{place.namespace if hasattr(place, 'namespace') else place.modules[0]}.{name}" for place, name in calls}
+            names = {f"{getattr(place, 'namespace', None) or place.modules[0]}.{name}" for place, name in calls}
             for path in kept:
                 self.assertLessEqual(names, set(script.read_snapshot(path)), path.name)
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """FlashAttention 4, kernels in CuTe DSL: flash-attn-4, and the copy in vLLM's wheel, which goes further on Hopper.
 
-A kernel is compiled, without nvcc, when a problem is planned first: one for types, dims, masks and whether keys are split.
-FLASH_ATTENTION_CUTE_DSL_CACHE_ENABLED=1 keeps it in FLASH_ATTENTION_CUTE_DSL_CACHE_DIR.
+A kernel is compiled, without nvcc, when a problem is planned first: one for types, dims, masks and whether keys are
+split. FLASH_ATTENTION_CUTE_DSL_CACHE_ENABLED=1 keeps it in FLASH_ATTENTION_CUTE_DSL_CACHE_DIR.
 """
 from engine_packages import Functions, accepted, import_bare, need_gpu
 from engine_tools import Plan, first_reason, no_paged_attention, with_lse_variants
@@ -45,7 +45,7 @@ class FlashAttention4:
         return ["NHD", "HND", "combined", "ragged"] if problem.cache_scales == "tensor" else []
 
     def numerics(self, problem):
-        if problem.cache_dtype == "e4m3":  # rows are widened to f16, in which all is multiplied; queries are narrowed to it
+        if problem.cache_dtype == "e4m3":  # rows are widened to f16, to which queries are rounded, too
             return {"qk_input": "f16", "p": "f16", "lse": self.with_lse}
         return {"p": problem.dtype, "lse": self.with_lse}
 

@@ -96,7 +96,7 @@ class FastPlan(DecodePlan):
 
 class DecodeFastPlan(DecodeTensorCores):
     name = "flashinfer:decode_tc_fast_plan"
-    description = "FlashInfer's paged decode on tensor cores; recorded ones planned again by fast_decode_plan, as SGLang does"
+    description = "FlashInfer's paged decode on tensor cores; recorded ones planned again as SGLang does"
     kernel = "BatchDecodeWithPagedKVCacheWrapper, use_tensor_cores; fast_decode_plan"
     calls = {DECODE: f"{DECODE_WRAPPER} fast_decode_plan"}
     tuning = {}
