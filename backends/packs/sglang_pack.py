@@ -4,7 +4,7 @@
 
 They read token slots, not pages. Building those is part of plan and update, where the engine has a kernel for it.
 """
-from engine_packages import Functions, import_bare
+from engine_packages import Functions, accepted, import_bare
 from engine_tools import FP8, Plan, first_reason, no_paged_attention, request_rows, reserved, step_of, with_values
 
 KERNELS = "sglang.kernels.ops.attention"
@@ -257,11 +257,16 @@ class ExtendMergedPlan(ExtendPlan):
     def bind(self, batch, backend):
         super().bind(batch, backend)
         self.merge = backend.merge_state_triton
+        # The version that has this argument also gives zeros, and an LSE of -inf, where a launch has no keys for a query.
+        self.takes_none = bool(accepted(self.forward, identity_kv_indices=False))
         self.parts = [(self.torch.empty_like(self.out), self.torch.empty_like(self.lse)) for _ in range(2)]
 
     def prepare(self, batch):
         super().prepare(batch)
-        self.has_prefix = batch.q_lens != batch.kv_lens
+        prefixes = [kv_len - q_len for q_len, kv_len in zip(batch.q_lens, batch.kv_lens)]
+        self.has_prefix = any(prefixes)
+        if self.has_prefix and 0 in prefixes and not self.takes_none:
+            raise ValueError("a request without a prefix beside others: this version's kernel gives it NaN, not zeros")
 
     def launch(self):
         arguments, options = list(self.arguments), dict(self.options)

@@ -133,7 +133,7 @@ TEST_F(Tuned, names_the_pack_that_would_bring_a_backend) {
                 HasSubstr(name + " is a pack: --plugin packs/" + name));
     ++packs;
   }
-  EXPECT_EQ(packs, 7) << "and no other names";
+  EXPECT_EQ(packs, 9) << "and no other names";
   EXPECT_THAT(refusal_of("vllm"), HasSubstr("--plugin packs/vllm"));
   EXPECT_THAT(refusal_of("nowhere:fa3"), testing::Not(HasSubstr("packs")));
   registry_.add([] { return std::make_unique<Named>("vllm:fa3", true); }, "/vllm_pack.py");
