@@ -283,3 +283,4 @@ class FlexCpu(Flex):
     dtypes = ("f32", "f16", "bf16")
     largest_dim, dim_multiple = 1024, 1
     gives_lse = False  # not when it is compiled for a processor
+    takes_spans = False  # PyTorch 2.11 generates C++ of their mask that does not compile
