@@ -31,7 +31,7 @@ class Triton:
             vars(self).update((name, getattr(module, name)) for name in names.split())
 
     def formats(self, problem):
-        return ["NHD", "HND", "combined"] if problem.cache_scales == "tensor" else []
+        return ["NHD"] if problem.cache_scales == "tensor" else []  # as SGLang's pool: a slot's row behind the last one's
 
     def plan(self, batch):
         return self.plans(batch, self)
@@ -45,6 +45,9 @@ def power_of_two(count):
 class SlotPlan(Plan):
     def bind(self, batch, backend):
         problem = self.problem
+        # [slots, heads, dim], which is all that 0.5.23 takes
+        self.k_cache, self.v_cache = (cache if cache is None else cache.view(-1, *cache.shape[2:])
+                                      for cache in (self.k_cache, self.v_cache))
         most = batch.batch_size * self.longest(batch)[1] if problem.recorded else sum(batch.kv_lens)
         self.starts = self.torch.zeros(batch.batch_size + 1, dtype=self.torch.int32, device="cuda")
         self.slots = self.torch.zeros(max(most, 1), dtype=self.torch.int64, device="cuda")  # int64, as SGLang's
