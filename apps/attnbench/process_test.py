@@ -125,7 +125,7 @@ exec {BINARY} "$@"
         self.assertIn("interrupted · exit 130", out)
 
     CROSSOVER = ("--case", "first", "--axis", "batch[0].kv_len", "--from", "8", "--to", "64",
-                 "--base", "torch_native", "--new", "cpu_flash", "--quick", "--threads", "1")
+                 "--base", "torch_native", "--new", "cpu_flash", "--quick")
 
     def test_an_interrupt_of_crossover_keeps_the_values_that_are_known(self):
         self.write(rounds=1, timeout_s=60)
