@@ -6,6 +6,15 @@ from engine_tools import Plan, first_reason, no_latent_attention, reserved
 from flashinfer_wrappers import DECODE, MLA, FlashInfer
 
 
+class Blackwell(FlashInfer):
+    def load(self):
+        super().load()
+        need_gpu(10, self.kernel)
+
+    def numerics(self, problem):
+        return {"p": problem.dtype, "lse": False}
+
+
 class TrtllmGenPlan(Plan):
     def bind(self, batch, backend):
         self.library = backend.library
@@ -26,7 +35,7 @@ class TrtllmGenPlan(Plan):
             self.q, self.cache, self.memory, out=self.out, backend="trtllm-gen", kv_layout="HND", **self.given)
 
 
-class TrtllmGen(FlashInfer):
+class TrtllmGen(Blackwell):
     name = "flashinfer:trtllm_gen"
     description = "TensorRT-LLM's decode for Blackwell, as FlashInfer ships it; listed and refused below sm_100"
     kernel = "trtllm_batch_decode_with_kv_cache, trtllm-gen"
@@ -37,18 +46,11 @@ class TrtllmGen(FlashInfer):
     fp8_cache = False
     plans = TrtllmGenPlan
 
-    def load(self):
-        super().load()
-        need_gpu(10, "trtllm-gen")
-
     def supports(self, problem):
         return super().supports(problem) or first_reason(
             (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
             (problem.page_size not in (16, 32, 64), f"pages of 16, 32 or 64, not {problem.page_size}"),
             (problem.logit_cap > 0, "no softcap"))
-
-    def numerics(self, problem):
-        return {"p": problem.dtype, "lse": False}
 
 
 class CutlassMlaPlan(Plan):
@@ -69,7 +71,7 @@ class CutlassMlaPlan(Plan):
         self.wrapper.run(*self.parts, out=self.out, **self.given)
 
 
-class CutlassMla(FlashInfer):
+class CutlassMla(Blackwell):
     name = "flashinfer:cutlass_mla"
     description = "CUTLASS's absorbed MLA for Blackwell, as FlashInfer ships it; listed and refused below sm_100"
     kernel = "BatchMLAPagedAttentionWrapper, cutlass"
@@ -79,16 +81,9 @@ class CutlassMla(FlashInfer):
     reads_queries_apart = True
     plans = CutlassMlaPlan
 
-    def load(self):
-        super().load()
-        need_gpu(10, "CUTLASS MLA")
-
     def supports(self, problem):
         return no_latent_attention(problem) or first_reason(
             (problem.mode != "decode" or problem.max_q_len > 1, "decodes of one token only"),
             (problem.heads_q != 128, f"128 query heads only, not {problem.heads_q}: engines pad them"),
             (128 % problem.page_size != 0, f"pages that divide 128, not of {problem.page_size}"),
             (problem.empty_rows, "no requests without keys"))
-
-    def numerics(self, problem):
-        return {"p": problem.dtype, "lse": False}

@@ -54,8 +54,8 @@ struct EngineBackend {
   int padded_heads = 0;
 };
 
-/// Those of an engine's version that exist on a device of the setup's kind, in a fixed order: a
-/// backend whose kernels depend on the GPU is listed once, as it is on this GPU.
+/// The backends of an engine's version that exist on a device of the setup's kind, in a fixed
+/// order. A backend whose kernels depend on the GPU is listed once, as it is on this GPU.
 [[nodiscard]] std::vector<const EngineBackend*> engine_backends(Engine engine,
                                                                 const EngineSetup& setup);
 

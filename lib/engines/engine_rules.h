@@ -36,7 +36,7 @@ struct EngineRules {
   std::vector<ChoiceRule> vision;        ///< for vision towers
 };
 
-/// Of the version that the setup's server has.
+/// The rules of the version that the setup's server has.
 [[nodiscard]] const EngineRules& rules_of(Engine engine, const EngineSetup& setup);
 
 }  // namespace attnbench

@@ -25,7 +25,7 @@ inline constexpr Engine kEngines[] = {Engine::kSglang, Engine::kVllm};
 [[nodiscard]] std::string_view to_string(Engine engine);
 /// The versions whose rules attnbench has, newest first: "0.33.0", "0.22.0".
 [[nodiscard]] std::span<const std::string> engine_versions(Engine engine);
-/// Of these the index of "0.22.0", or the first that begins with "0.22."; none where there is none.
+/// The index in engine_versions() of "0.22.0", or for "0.22" of the first that begins with "0.22.".
 [[nodiscard]] std::optional<std::size_t> find_engine_version(Engine engine, std::string_view text);
 
 enum class Platform : std::uint8_t { kCuda, kRocm, kCpu, kXpu, kNpu, kMps };
@@ -50,7 +50,7 @@ struct EngineDevice {
 /// there, the model, and how the server was started.
 struct EngineSetup {
   EngineDevice device;
-  /// Of each engine, the version's index in engine_versions(): 0 is the newest.
+  /// Each engine's version, as an index in engine_versions(): 0 is the newest.
   std::array<std::size_t, 2> version{};
   // What the engines' own wheels of today bring.
   int cuda_version = 1300;  ///< of the engine's PyTorch, as CUDA_VERSION / 10: 1203 is 12.3

@@ -109,8 +109,8 @@ Json choice_json(const EngineChoice& choice) {
           {"caveat", choice.caveat}};
 }
 
-/// Those of the model's family of layers, each with why it does not take the setup, and why the
-/// engine's choice passes over it.
+/// The backends of the model's family of layers, each with why it does not take the setup, and why
+/// the engine's choice passes over it.
 Json backends_json(Engine engine, const EngineSetup& setup) {
   Json rows = Json::array();
   for (const EngineBackend* backend : engine_backends(engine, setup)) {

@@ -284,7 +284,7 @@ KeySection page_stride_section() {
           {{"layers", whole(&PageStride::layers, 1),
             "Pages of so many layers take turns; this layer's is one of them.", "none"},
            {"bytes", bytes(&PageStride::bytes),
-            "Of keys and values together, without scales beside them (vLLM's page_size_bytes); a "
+            "Keys and values together, without scales beside them (vLLM's page_size_bytes); a "
             "whole number of tokens.",
             "none"}},
           kPageStrideExample};
