@@ -326,9 +326,6 @@ std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activatio
   if (!map.has("layout")) cache.layout = usual_layout(&map, mla);
   valid = check_ragged(map, cache, problems) && valid;
   valid = valid && is_possible(map, layer, cache, problems);
-  valid = valid && read_page_stride(map, layer, cache, problems);
-  valid = check_scales(map, cache, problems) && valid;
-  valid = valid && settle_v_scale(map, layer, cache, problems);
   const auto is_whole = [&](const char* key, std::int64_t tokens, std::int64_t page) {
     if (tokens % page == 0) return true;
     problems.add(map.find(key)->place,
@@ -336,7 +333,12 @@ std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activatio
                  fmt::format("the nearest above is {}", (tokens / page + 1) * page));
     return false;
   };
-  valid = valid && is_whole("manager_page_size", cache.manager_page(), cache.page_size) &&
+  if (valid) {
+    valid = read_page_stride(map, layer, cache, problems);
+    valid = is_whole("manager_page_size", cache.manager_page(), cache.page_size) && valid;
+  }
+  valid = check_scales(map, cache, problems) && valid;
+  valid = valid && settle_v_scale(map, layer, cache, problems) &&
           is_whole("pool_tokens", cache.pool_tokens, cache.manager_page());
   return valid ? std::optional(cache) : std::nullopt;
 }
