@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/common/cuda/early_launch.cuh"
 #include "backends/common/cuda/merge_pieces.cuh"
 #include "backends/common/cuda/store_out.cuh"
 #include "backends/mla/dispatch.cuh"
@@ -93,7 +94,8 @@ __device__ __forceinline__ void merge_row(const Params& p, const Item& item, int
 template <class T, int kGroups>
 __global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
     merge_kernel(const __grid_constant__ Params p) {
-  const Item item = p.merges[blockIdx.x];
+  const Item item = p.merges[blockIdx.x];  // not written by the kernel before
+  cuda::await_previous();
   int row = static_cast<int>(blockIdx.y);
   if constexpr (kGroups > 1) {
     if (row < item.rows) merge_row<T, kGroups>(p, item, row);
