@@ -143,6 +143,9 @@ class SampleTimer {
   [[nodiscard]] virtual double clock_mhz_over(double seconds, const Work& prepare,
                                               const Work& work) = 0;
 
+  /// That the latest preheat of a cell ended with; 0 before the first.
+  double settled_mhz = 0;
+
  protected:
   SampleTimer() = default;
 };

@@ -15,7 +15,7 @@ namespace attnbench {
 namespace {
 
 /// GPUs leave their idle clock within tens of milliseconds and their governor acts every few: three
-/// such windows tell a settled clock, and cost a cell on a warm device 0.06 s.
+/// such windows tell a settled clock, and cost the first cell on a warm device 0.06 s.
 constexpr double kWindowS = 0.020;
 constexpr std::size_t kAlike = 3;
 constexpr double kTolerance = 0.01;
@@ -23,8 +23,9 @@ constexpr int kMostWindows = 150;  ///< 3 s
 
 }  // namespace
 
-double settled_clock_mhz(const std::function<double(double seconds)>& run_for) {
+double settled_clock_mhz(const std::function<double(double seconds)>& run_for, double before) {
   std::vector<double> last;
+  if (before > 0) last.assign(kAlike - 1, before);
   for (int window = 0; window < kMostWindows; ++window) {
     const double mhz = run_for(kWindowS);
     if (!(mhz > 0)) return 0;
@@ -190,7 +191,9 @@ void DeviceSamples::warm_up(FirstSamples& first, double enough_s, double limit_s
     const auto clock_over = [&](double seconds) {
       return stop() ? 0 : timer_->clock_mhz_over(seconds, prepare, launch_);
     };
-    first.settled_mhz = enough_s > 0 ? settled_clock_mhz(clock_over) : clock_over(kShortPreheatS);
+    first.settled_mhz = enough_s > 0 ? settled_clock_mhz(clock_over, timer_->settled_mhz)
+                                     : clock_over(kShortPreheatS);
+    if (enough_s > 0) timer_->settled_mhz = first.settled_mhz;
     begin += clock_() - before;  // the settling of a cold device is not counted
   }
   first.sample_s = first.spent_s = clock_() - begin;
