@@ -531,7 +531,7 @@ exec {BINARY} "$@"
         self.assertEqual(self.completions("selftest", "--device", ""), ["cpu", "cuda"])
         self.assertIn("cpu_flash", self.completions("run", "--backend", "c"))
         self.assertEqual(self.completions("run", "--prec"), ["--precision"])
-        self.assertEqual(self.completions("run", "--in"), ["--in-process"])
+        self.assertEqual(self.completions("run", "--in-"), ["--in-process"])
         self.assertEqual(self.completions("list", "c"), ["cases"])
         self.assertIn("--format", self.completions("list", "models", "--"))
         self.assertEqual(self.completions("run", "s"), ["s.yaml"])

@@ -135,6 +135,9 @@ void declare_quiet_wait(CLI::App& app, RunOptions& options) {
          "but no longer than this: 5min")
       ->transform(seconds("quiet-wait"))
       ->type_name("TIME");
+  app.add_flag("--instrumented", options.execution.instrumented,
+               "kernels are watched by a tool that slows them down, such as compute-sanitizer: the "
+               "device's timer is not checked, and no time means anything");
   app.add_flag("--remeasure", options.execution.remeasure,
                "measure the machine's ceilings anew, even if an earlier run since the system's "
                "start has kept them in ~/.cache/attnbench");

@@ -97,6 +97,7 @@ RunResult execute_run(const ExecutionOptions& options, const Scenario& scenario,
   }();
   LocalExecutor local(devices, isolation.ceiling_turns, isolation.processes,
                       isolation.kept_ceilings);
+  if (options.instrumented) local.trust_timers();
   IsolatedExecutor hosted(scenario, isolation);
   MixedExecutor executor(local, hosted);
   RunResult result = run_scenario(scenario, plan, executor, hooks);

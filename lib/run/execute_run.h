@@ -17,6 +17,7 @@ struct ExecutionOptions {
   bool isolate = false;               ///< all of them in processes of their own
   bool quick = false;                 ///< a smoke test: the ceilings of devices may be rough
   bool remeasure = false;             ///< the ceilings, even if an earlier run has kept them
+  bool instrumented = false;          ///< another program slows kernels down: no timer is checked
   std::optional<double> timeout_s{};  ///< Isolation::timeout_s
 };
 

@@ -17,7 +17,7 @@ std::vector<RunDevice> LocalExecutor::prepare(std::span<const Registry::Entry* c
       return entry->make && device_for(*entry, *devices_) == device.get();
     });
     if (!needed) continue;
-    check_timer(*device);
+    if (checks_timers_) check_timer(*device);
     used.push_back({device->info(), {}, {}, {}});
     kept_.find_or_measure(used.back(),
                           [this, where = device.get()] { return ceilings_of_(*where); });
