@@ -144,12 +144,12 @@ StagePairs AbRun::measure_pairs(int count, const std::vector<CellKey>& cells) {
 /// So a cell is impossible where the process that checked it says so, and half of the pairs do.
 void judge_ceilings_together(RunResult& run, const StagePairs& pairs) {
   for (Record& record : run.records) {
-    auto* const accepted = std::get_if<Accepted>(&record.outcome);
+    auto* const completed = std::get_if<Completed>(&record.outcome);
     const auto found = pairs.possible.find(CellKey(record));
-    if (accepted == nullptr || found == pairs.possible.end()) continue;
+    if (completed == nullptr || found == pairs.possible.end()) continue;
     const bool mostly_possible = 2 * found->second > pairs.finished;
-    if (accepted->speed == Speed::kImpossible && mostly_possible) {
-      accepted->speed = Speed::kClaimed;
+    if (completed->speed == Speed::kImpossible && mostly_possible) {
+      completed->speed = Speed::kClaimed;
     }
   }
 }

@@ -54,7 +54,7 @@ struct Programs {
     for (Record& record : measured.run.records) {
       record.timing.rounds = 1;
       record.timing.lo_us = record.timing.hi_us = 0;
-      if (!verify) record.outcome = Accepted{Agreement::kNotVerified, Speed::kClaimed};
+      if (!verify) record.outcome = Completed{Check::kNotVerified, Speed::kClaimed};
     }
     if (change) change(side, ++processes[side], measured);
     return measured;
@@ -154,7 +154,7 @@ TEST(Ab, calls_a_time_impossible_where_the_checked_process_and_half_of_the_pairs
       if (side == AbSide::kBase) return;
       measured.run.records[0].timing.median_us *= 1.1;
       if (impossible(process)) {
-        measured.run.records[0].outcome = Accepted{Agreement::kPassed, Speed::kImpossible};
+        measured.run.records[0].outcome = Completed{Check::kPassed, Speed::kImpossible};
       }
     };
     return judgement_of(ab_of(programs), "decode").verdict;

@@ -48,7 +48,7 @@ double aa_spread(const RunResult& run, const Record& record) {
   return spread;
 }
 
-bool ran(const Record& record) { return std::holds_alternative<Accepted>(record.outcome); }
+bool ran(const Record& record) { return std::holds_alternative<Completed>(record.outcome); }
 
 bool is_time(double us) { return std::isfinite(us) && us > 0; }
 

@@ -97,7 +97,7 @@ TEST(Compare, lets_an_incorrect_result_dominate_whatever_else_is_wrong) {
   report = compare_runs(base_run(), now, trusting());
   EXPECT_EQ(exit_code_of(report, false), ExitCode::kIncorrect) << "on another machine, too";
   for (const Outcome& outcome :
-       {Outcome(Crashed{"SIGSEGV"}), Outcome(Accepted{Agreement::kPassed, Speed::kImpossible})}) {
+       {Outcome(Crashed{"SIGSEGV"}), Outcome(Completed{Check::kPassed, Speed::kImpossible})}) {
     now.records[0].outcome = outcome;
     EXPECT_EQ(exit_code_of(compare_runs(base_run(), now, trusting()), false), ExitCode::kIncorrect);
   }
@@ -161,14 +161,14 @@ TEST(Compare, passes_nothing_silently) {
     EXPECT_EQ(verdict([&](Record& r) { r.timing.hi_us = us; }), GateVerdict::kNoVerdict) << us;
   }
   EXPECT_EQ(verdict([](Record& r) { r.timing.rounds = 5; }), GateVerdict::kNoVerdict);
-  EXPECT_EQ(verdict([](Record& r) { r.outcome = Accepted{Agreement::kPassed}; }),
+  EXPECT_EQ(verdict([](Record& r) { r.outcome = Completed{Check::kPassed}; }),
             GateVerdict::kNoVerdict);
   EXPECT_EQ(verdict([](Record& r) {
-              r.outcome = Accepted{Agreement::kMistrusted, Speed::kClaimed};
+              r.outcome = Completed{Check::kMistrusted, Speed::kClaimed};
             }),
             GateVerdict::kNoVerdict);
   EXPECT_EQ(verdict([](Record& r) {
-              r.outcome = Accepted{Agreement::kNotVerified, Speed::kClaimed};
+              r.outcome = Completed{Check::kNotVerified, Speed::kClaimed};
             }),
             GateVerdict::kNoVerdict);
   EXPECT_EQ(verdict([](Record& r) { r.timing.status = MeasureStatus::kThrottled; }),

@@ -51,11 +51,11 @@ constexpr std::array kVerdicts = {
 Outcome outcome_of(Verdict verdict, std::string reason) {
   switch (verdict) {
     case Verdict::kNotVerified:
-      return Accepted{Agreement::kNotVerified, Speed::kNone, std::move(reason)};
+      return Completed{Check::kNotVerified, Speed::kNone, std::move(reason)};
     case Verdict::kPassed:
-      return Accepted{Agreement::kPassed, Speed::kNone, std::move(reason)};
+      return Completed{Check::kPassed, Speed::kNone, std::move(reason)};
     case Verdict::kMistrusted:
-      return Accepted{Agreement::kMistrusted, Speed::kNone, std::move(reason)};
+      return Completed{Check::kMistrusted, Speed::kNone, std::move(reason)};
     case Verdict::kIncorrect:
       return Incorrect{std::move(reason)};
     case Verdict::kUnsupported:
@@ -215,8 +215,8 @@ FieldAccess median_access() {
   FieldAccess access = member<&Record::timing, &CellTiming::median_us>();
   access.read = [](Record& r, const std::string& text) {
     from_text(text, r.timing.median_us);
-    if (auto* const accepted = std::get_if<Accepted>(&r.outcome)) {
-      accepted->speed = Speed::kClaimed;
+    if (auto* const completed = std::get_if<Completed>(&r.outcome)) {
+      completed->speed = Speed::kClaimed;
     } else if (auto* const incorrect = std::get_if<Incorrect>(&r.outcome)) {
       incorrect->timed = true;
     } else {
@@ -232,12 +232,12 @@ FieldAccess impossible_access() {
             bool impossible = false;
             from_text(text, impossible);
             if (!impossible) return;
-            auto* const accepted = std::get_if<Accepted>(&r.outcome);
-            if (accepted == nullptr || accepted->speed == Speed::kNone) {
+            auto* const completed = std::get_if<Completed>(&r.outcome);
+            if (completed == nullptr || completed->speed == Speed::kNone) {
               throw ConfigError(fmt::format("an impossible speed of a cell that claims none ({})",
                                             to_string(r.verdict())));
             }
-            accepted->speed = Speed::kImpossible;
+            completed->speed = Speed::kImpossible;
           },
           type_of<bool>()};
 }

@@ -15,7 +15,7 @@ namespace {
 /// attnbench itself failed.
 JunitCase::Outcome outcome_of(const Record& r) {
   using enum JunitCase::Outcome;
-  if (r.verdict() == Verdict::kCrashed || r.trouble() == Trouble::kDefect) return kError;
+  if (r.verdict() == Verdict::kCrashed || r.harness_error() == HarnessError::kDefect) return kError;
   if (r.has_failed()) return kFailure;
   const bool left_out = r.verdict() == Verdict::kUnsupported || r.verdict() == Verdict::kSkipped;
   return left_out ? kSkipped : kPassed;

@@ -98,8 +98,8 @@ Record pooled_record(std::span<const Record> processes, double precision) {
     all.graph_n.timing = pooled_timing(batched, precision);
     all.graph_n.reason.clear();
   }
-  auto& accepted = std::get<Accepted>(all.outcome);
-  if (accepted.agreement != Agreement::kMistrusted) accepted.reason = open_reason(all.timing);
+  auto& completed = std::get<Completed>(all.outcome);
+  if (completed.check != Check::kMistrusted) completed.reason = open_reason(all.timing);
   all.plan = pooled_host_timing(timed, &Record::plan);
   all.update = pooled_host_timing(timed, &Record::update);
   all.roofline = middle_of(timed, [](const Record& r) { return r.roofline * r.timing.median_us; }) /

@@ -164,7 +164,7 @@ TEST(MergedRuns, count_no_run_twice_in_a_pool) {
 /// A cell as one process measured it.
 Record process_with(double median_us) {
   Record record;
-  record.outcome = Accepted{.agreement = Agreement::kPassed, .speed = Speed::kClaimed};
+  record.outcome = Completed{.check = Check::kPassed, .speed = Speed::kClaimed};
   record.timing.status = MeasureStatus::kConverged;
   record.timing.median_us = median_us;
   record.timing.lo_us = median_us - 0.01;
@@ -223,7 +223,7 @@ TEST(PooledRecord, says_nothing_of_how_noisy_each_process_was) {
   auto processes = processes_with({20, 20, 20, 20, 20, 20});
   for (Record& record : processes) {
     record.timing.status = MeasureStatus::kNoisy;
-    std::get<Accepted>(record.outcome).reason = "noisy after 40 rounds";
+    std::get<Completed>(record.outcome).reason = "noisy after 40 rounds";
   }
   EXPECT_EQ(pooled_record(processes, 0.5).reason(), "");
 }

@@ -102,7 +102,7 @@ TEST(ModelSteps, count_neither_wrong_nor_mistrusted_layers) {
   Record wrong = layer_record("full", "a", 100);
   wrong.outcome = Incorrect{"NaN", true};
   Record mistrusted = layer_record("full", "b", 100);
-  mistrusted.outcome = Accepted{Agreement::kMistrusted, Speed::kClaimed, "zeros"};
+  mistrusted.outcome = Completed{Check::kMistrusted, Speed::kClaimed, "zeros"};
   const auto steps = model_steps(run_with_layers(
       {wrong, mistrusted, layer_record("sliding", "a", 30), layer_record("sliding", "b", 30)}));
   ASSERT_EQ(steps.size(), 2u) << "no best one either";
@@ -149,7 +149,7 @@ TEST(ModelSteps, need_no_write_of_cross_layers_that_only_read) {
 
 Record without_keys(Record r) {
   r.kv_tokens = 0;
-  r.outcome = Accepted{Agreement::kMistrusted, Speed::kClaimed, "no row sees a key"};
+  r.outcome = Completed{Check::kMistrusted, Speed::kClaimed, "no row sees a key"};
   return r;
 }
 

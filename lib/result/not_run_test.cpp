@@ -20,7 +20,7 @@ Record named(const char* backend, Outcome outcome) {
 }
 
 Record ran(const char* backend) {
-  return named(backend, Accepted{Agreement::kPassed, Speed::kClaimed});
+  return named(backend, Completed{Check::kPassed, Speed::kClaimed});
 }
 
 TEST(NotRun, names_backends_by_their_reason_each_once) {
@@ -35,7 +35,7 @@ TEST(NotRun, names_backends_by_their_reason_each_once) {
 TEST(NotRun, is_nothing_that_was_tried) {
   EXPECT_FALSE(was_not_run(named("wrong", Incorrect{"wrong"})));
   EXPECT_FALSE(was_not_run(named("crashed", Crashed{"it"})));
-  EXPECT_FALSE(was_not_run(named("waits", Accepted{Agreement::kPassed, Speed::kNone, "waits"})));
+  EXPECT_FALSE(was_not_run(named("waits", Completed{Check::kPassed, Speed::kNone, "waits"})));
   EXPECT_TRUE(was_not_run(named("late", Skipped{"interrupted"})));
   EXPECT_EQ(not_run_text(std::vector<Record>{ran("splitkv")}), "");
 }

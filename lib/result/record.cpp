@@ -11,13 +11,13 @@ namespace attnbench {
 namespace {
 
 struct VerdictOf {
-  Verdict operator()(const Accepted& accepted) const {
-    switch (accepted.agreement) {
-      case Agreement::kNotVerified:
+  Verdict operator()(const Completed& completed) const {
+    switch (completed.check) {
+      case Check::kNotVerified:
         return Verdict::kNotVerified;
-      case Agreement::kPassed:
+      case Check::kPassed:
         return Verdict::kPassed;
-      case Agreement::kMistrusted:
+      case Check::kMistrusted:
         return Verdict::kMistrusted;
     }
     return Verdict::kNotVerified;
@@ -36,18 +36,18 @@ const std::string& reason_of(const Outcome& outcome) {
   return std::visit([](const auto& each) -> const std::string& { return each.reason; }, outcome);
 }
 
-Trouble trouble_of(const Outcome& outcome) {
+HarnessError harness_error_of(const Outcome& outcome) {
   return std::visit(
       [](const auto& each) {
-        if constexpr (requires { each.trouble; }) return each.trouble;
-        return Trouble::kNone;
+        if constexpr (requires { each.harness_error; }) return each.harness_error;
+        return HarnessError::kNone;
       },
       outcome);
 }
 
 Speed speed_of(const Outcome& outcome) {
-  const auto* const accepted = std::get_if<Accepted>(&outcome);
-  return accepted != nullptr ? accepted->speed : Speed::kNone;
+  const auto* const completed = std::get_if<Completed>(&outcome);
+  return completed != nullptr ? completed->speed : Speed::kNone;
 }
 
 bool is_timed(const Outcome& outcome) {

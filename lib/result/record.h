@@ -102,14 +102,14 @@ class Lap {
 };
 
 /// What other than its backend kept a cell from being measured, or ended its case.
-enum class Trouble : std::uint8_t {
+enum class HarnessError : std::uint8_t {
   kNone,
   kEnvironment,  ///< the machine: no memory, say
   kDefect,       ///< attnbench itself
 };
 
 /// How far outputs can be trusted that are not known to be wrong.
-enum class Agreement : std::uint8_t {
+enum class Check : std::uint8_t {
   kNotVerified,  ///< verification was switched off
   kPassed,
   kMistrusted,  ///< they agree, but the agreement proves little
@@ -126,18 +126,18 @@ enum class Speed : std::uint8_t {
 // the trouble, if there was any, except that of an incorrect cell, which says what is wrong.
 
 /// The backend ran, and its outputs are not known to be wrong.
-struct Accepted {
-  Agreement agreement = Agreement::kNotVerified;
+struct Completed {
+  Check check = Check::kNotVerified;
   Speed speed = Speed::kNone;
   std::string reason = {};  ///< empty when all is well
-  Trouble trouble = Trouble::kNone;
+  HarnessError harness_error = HarnessError::kNone;
 };
 
 /// The outputs are wrong. A time is kept for diagnosis; it is no claim of a speed.
 struct Incorrect {
   std::string reason;
   bool timed = false;
-  Trouble trouble = Trouble::kNone;
+  HarnessError harness_error = HarnessError::kNone;
 };
 
 /// The backend says that it does not do this.
@@ -148,7 +148,7 @@ struct Unsupported {
 /// Not run: interrupted, no device, or trouble that is not the backend's.
 struct Skipped {
   std::string reason;
-  Trouble trouble = Trouble::kNone;
+  HarnessError harness_error = HarnessError::kNone;
 };
 
 /// The backend threw, or its process ended.
@@ -157,12 +157,12 @@ struct Crashed {
 };
 
 /// How a cell ended.
-using Outcome = std::variant<Accepted, Incorrect, Unsupported, Skipped, Crashed>;
+using Outcome = std::variant<Completed, Incorrect, Unsupported, Skipped, Crashed>;
 
 [[nodiscard]] Verdict verdict_of(const Outcome& outcome);
 [[nodiscard]] const std::string& reason_of(const Outcome& outcome);
-[[nodiscard]] Trouble trouble_of(const Outcome& outcome);
-[[nodiscard]] Speed speed_of(const Outcome& outcome);  ///< kNone unless Accepted
+[[nodiscard]] HarnessError harness_error_of(const Outcome& outcome);
+[[nodiscard]] Speed speed_of(const Outcome& outcome);  ///< kNone unless Completed
 /// Whether a time was taken, whatever it is worth.
 [[nodiscard]] bool is_timed(const Outcome& outcome);
 
@@ -273,7 +273,7 @@ struct Record {
   [[nodiscard]] Verdict verdict() const { return verdict_of(outcome); }
   /// Why not passed, not converged or not measured; empty when all is well.
   [[nodiscard]] const std::string& reason() const { return reason_of(outcome); }
-  [[nodiscard]] Trouble trouble() const { return trouble_of(outcome); }
+  [[nodiscard]] HarnessError harness_error() const { return harness_error_of(outcome); }
   [[nodiscard]] bool is_timed() const { return attnbench::is_timed(outcome); }
   /// Faster than a measured ceiling allows.
   [[nodiscard]] bool is_impossible() const { return speed_of(outcome) == Speed::kImpossible; }

@@ -20,9 +20,9 @@ Record ended(Outcome outcome) {
 }
 
 TEST(Outcome, claims_a_speed_only_for_a_timed_cell_that_did_not_fail) {
-  EXPECT_EQ(ended(Accepted{Agreement::kMistrusted, Speed::kClaimed}).gb_per_s(), 3);
+  EXPECT_EQ(ended(Completed{Check::kMistrusted, Speed::kClaimed}).gb_per_s(), 3);
   for (const Outcome& outcome :
-       {Outcome(Accepted{}), Outcome(Accepted{Agreement::kPassed, Speed::kImpossible}),
+       {Outcome(Completed{}), Outcome(Completed{Check::kPassed, Speed::kImpossible}),
         Outcome(Incorrect{"wrong", true}), Outcome(Unsupported{"no"}), Outcome(Skipped{"stopped"}),
         Outcome(Crashed{"threw"})}) {
     EXPECT_EQ(ended(outcome).gb_per_s(), 0) << to_string(verdict_of(outcome));
@@ -33,7 +33,7 @@ TEST(Outcome, of_a_wrong_or_impossible_cell_is_a_failure_though_it_was_timed) {
   const Record wrong = ended(Incorrect{"wrong", true});
   EXPECT_TRUE(wrong.is_timed());
   EXPECT_TRUE(wrong.has_failed());
-  const Record impossible = ended(Accepted{Agreement::kPassed, Speed::kImpossible, "too fast"});
+  const Record impossible = ended(Completed{Check::kPassed, Speed::kImpossible, "too fast"});
   EXPECT_TRUE(impossible.is_timed());
   EXPECT_TRUE(impossible.has_failed());
   EXPECT_EQ(impossible.verdict(), Verdict::kPassed);
@@ -44,11 +44,11 @@ TEST(Outcome, of_a_wrong_or_impossible_cell_is_a_failure_though_it_was_timed) {
 TEST(Outcome, of_every_kind_has_a_verdict_and_a_reason) {
   EXPECT_EQ(verdict_of(Unsupported{"no tree mask"}), Verdict::kUnsupported);
   EXPECT_EQ(reason_of(Unsupported{"no tree mask"}), "no tree mask");
-  const Outcome skipped = Skipped{"out of memory", Trouble::kEnvironment};
+  const Outcome skipped = Skipped{"out of memory", HarnessError::kEnvironment};
   EXPECT_EQ(verdict_of(skipped), Verdict::kSkipped);
-  EXPECT_EQ(trouble_of(skipped), Trouble::kEnvironment);
-  EXPECT_EQ(trouble_of(Crashed{"threw"}), Trouble::kNone);
-  EXPECT_EQ(verdict_of(Accepted{}), Verdict::kNotVerified);
+  EXPECT_EQ(harness_error_of(skipped), HarnessError::kEnvironment);
+  EXPECT_EQ(harness_error_of(Crashed{"threw"}), HarnessError::kNone);
+  EXPECT_EQ(verdict_of(Completed{}), Verdict::kNotVerified);
 }
 
 using std::chrono::milliseconds;

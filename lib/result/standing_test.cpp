@@ -98,13 +98,13 @@ TEST(Standings, leave_it_open_where_an_overlapping_interval_is_wider_than_asked_
 TEST(Standings, are_those_of_correct_cells_only) {
   Record wrong = timed(10), impossible = timed(10), doubtful = timed(10), unsupported = timed(10);
   wrong.outcome = Incorrect{"wrong", true};
-  impossible.outcome = Accepted{Agreement::kPassed, Speed::kImpossible, "too fast"};
-  doubtful.outcome = Accepted{Agreement::kMistrusted, Speed::kClaimed, "zeros"};
+  impossible.outcome = Completed{Check::kPassed, Speed::kImpossible, "too fast"};
+  doubtful.outcome = Completed{Check::kMistrusted, Speed::kClaimed, "zeros"};
   unsupported.outcome = Unsupported{"not this"};
   EXPECT_THAT(texts({wrong, timed(100), impossible, doubtful, unsupported}),
               ElementsAre("", "1.00", "", "", ""));
   Record unverified = timed(50);
-  unverified.outcome = Accepted{Agreement::kNotVerified, Speed::kClaimed};
+  unverified.outcome = Completed{Check::kNotVerified, Speed::kClaimed};
   EXPECT_THAT(texts({unverified, timed(100)}), ElementsAre("1.00", "2.00"));
 }
 

@@ -14,7 +14,7 @@ Record timed(const std::string& backend, double us) {
   Record r;
   r.case_id = "case";
   r.backend = backend;
-  r.outcome = Accepted{.speed = Speed::kClaimed};
+  r.outcome = Completed{.speed = Speed::kClaimed};
   r.timing.median_us = us;
   for (int round = 0; round < 12; ++round) r.timing.blocks.push_back({round, us});
   return r;
@@ -41,7 +41,7 @@ TEST(AaRatio, looks_for_the_same_cell_only) {
 
 TEST(AaRatio, says_nothing_of_cells_that_were_not_timed_or_are_no_second) {
   std::vector<Record> records{timed("a", 100), timed("a#2", 100)};
-  records[1].outcome = Accepted{};
+  records[1].outcome = Completed{};
   add_aa_ratio(records);
   EXPECT_EQ(records[1].aa.pairs, 0);
   records[1] = timed("b", 100);

@@ -19,13 +19,13 @@ Skipped current_trouble() {
   try {
     throw;
   } catch (const EnvironmentError& error) {
-    return {error.what(), Trouble::kEnvironment};
+    return {error.what(), HarnessError::kEnvironment};
   } catch (const std::bad_alloc&) {
-    return {"out of memory", Trouble::kEnvironment};
+    return {"out of memory", HarnessError::kEnvironment};
   } catch (const std::exception& error) {
-    return {fmt::format(kDefect, error.what()), Trouble::kDefect};
+    return {fmt::format(kDefect, error.what()), HarnessError::kDefect};
   } catch (...) {
-    return {fmt::format(kDefect, "an exception without a message"), Trouble::kDefect};
+    return {fmt::format(kDefect, "an exception without a message"), HarnessError::kDefect};
   }
 }
 
@@ -33,7 +33,7 @@ Skipped current_trouble() {
 
 void Candidate::rule_out(Outcome outcome) {
   if (verification.verdict == Verdict::kIncorrect) {
-    outcome = Incorrect{verification.reason, false, trouble_of(outcome)};
+    outcome = Incorrect{verification.reason, false, harness_error_of(outcome)};
   }
   ended = std::move(outcome);
 }

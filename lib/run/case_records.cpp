@@ -102,11 +102,11 @@ std::string kernel_text(const std::string& operation, const std::string& chosen)
 }
 
 /// Of a verdict that is neither a failure nor a refusal.
-Agreement agreement_of(Verdict verdict) {
-  if (verdict == Verdict::kPassed) return Agreement::kPassed;
-  if (verdict == Verdict::kMistrusted) return Agreement::kMistrusted;
+Check check_of(Verdict verdict) {
+  if (verdict == Verdict::kPassed) return Check::kPassed;
+  if (verdict == Verdict::kMistrusted) return Check::kMistrusted;
   expects(verdict == Verdict::kNotVerified, "a cell is accepted that is not");
-  return Agreement::kNotVerified;
+  return Check::kNotVerified;
 }
 
 DeclaredFacts declared_facts(std::span<const Numerics> of_steps) {
@@ -270,18 +270,19 @@ Record CaseRecords::record_of(const Candidate& candidate, CacheState cache, Laun
   const Skipped& late = candidate.late_trouble;
   const auto untimed = [&](MeasureStatus status, Outcome outcome) {
     r.timing.status = status;
-    r.outcome = wrong.empty() ? std::move(outcome) : Incorrect{wrong, false, late.trouble};
+    r.outcome = wrong.empty() ? std::move(outcome) : Incorrect{wrong, false, late.harness_error};
   };
   if (reached && timing->timing.status == MeasureStatus::kHostSync) {
     untimed(MeasureStatus::kHostSync,
-            Accepted{agreement_of(verification.verdict), Speed::kNone,
-                     joined(timing->timing.failure, late.reason), late.trouble});
+            Completed{check_of(verification.verdict), Speed::kNone,
+                      joined(timing->timing.failure, late.reason), late.harness_error});
   } else if (reached && timing->timing.status == MeasureStatus::kFailed) {
     untimed(MeasureStatus::kFailed, Crashed{"while timed: " + timing->timing.failure});
   } else if (reached && timing->timing.samples > 0) {
     add_timing(r, candidate, *timing, wrong);
   } else {
-    untimed(MeasureStatus::kInterrupted, Skipped{joined(kInterrupted, late.reason), late.trouble});
+    untimed(MeasureStatus::kInterrupted,
+            Skipped{joined(kInterrupted, late.reason), late.harness_error});
   }
   return r;
 }
@@ -330,22 +331,22 @@ void CaseRecords::add_timing(Record& r, const Candidate& candidate, const Candid
   if (r.launch == LaunchMode::kGraph) r.update = candidate.recorded.update;
   r.index = candidate.device->index;
   if (!wrong.empty()) {
-    r.outcome = Incorrect{wrong, true, late.trouble};
+    r.outcome = Incorrect{wrong, true, late.harness_error};
     return;
   }
   const double seconds = timing.median_us / 1e6;
-  Agreement agreement = agreement_of(candidate.verification.verdict);
+  Check check = check_of(candidate.verification.verdict);
   const std::string doubt =
       joined(joined(measured.checks.doubt, disturbance(timing)), slowness_of_clock(timing));
-  if (!doubt.empty()) agreement = Agreement::kMistrusted;
+  if (!doubt.empty()) check = Check::kMistrusted;
   if (const std::string beyond = beyond_ceilings_of(candidate, r.cache, seconds); !beyond.empty()) {
-    r.outcome = Accepted{agreement, Speed::kImpossible, joined(joined(beyond, doubt), late.reason),
-                         late.trouble};
+    r.outcome = Completed{check, Speed::kImpossible, joined(joined(beyond, doubt), late.reason),
+                          late.harness_error};
     return;
   }
   std::string reason = joined(joined(candidate.verification.reason, doubt), late.reason);
   if (reason.empty()) reason = shortcoming(timing);
-  r.outcome = Accepted{agreement, Speed::kClaimed, std::move(reason), late.trouble};
+  r.outcome = Completed{check, Speed::kClaimed, std::move(reason), late.harness_error};
   r.is_short = candidate.device->info.kind == DeviceKind::kCuda && timing.median_us < kShortUs;
   if (r.is_short && measured.graph_n.tried()) {
     r.graph_n = judged(measured.graph_n, r.cache, candidate);

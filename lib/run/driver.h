@@ -29,8 +29,8 @@ struct RunHooks {
 
 /// Builds, verifies, times. Records come in case order, within a case in backend order. A backend
 /// that throws ends its own cells only; a GPU that is lost to an error ends those on it; any other
-/// exception ends its case (Record::trouble()), and what was measured before is kept. Stops early,
-/// keeping all that is measured, when asked to.
+/// exception ends its case (Record::harness_error()), and what was measured before is kept. Stops
+/// early, keeping all that is measured, when asked to.
 ///
 /// A backend runs on a device of the kind BackendInfo::device. Where the run has none of that kind,
 /// the backend's row says so. `plan` is the scenario's.

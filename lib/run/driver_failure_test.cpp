@@ -87,10 +87,10 @@ TEST_F(Driver, lets_an_error_of_its_own_cost_one_case_only) {
   for (const std::size_t i : {0u, 2u}) {
     EXPECT_EQ(result.records[i].verdict(), Verdict::kPassed) << result.records[i].reason();
     EXPECT_TRUE(result.records[i].is_timed());
-    EXPECT_EQ(result.records[i].trouble(), Trouble::kNone);
+    EXPECT_EQ(result.records[i].harness_error(), HarnessError::kNone);
   }
   EXPECT_EQ(result.records[1].verdict(), Verdict::kSkipped);
-  EXPECT_EQ(result.records[1].trouble(), Trouble::kDefect);
+  EXPECT_EQ(result.records[1].harness_error(), HarnessError::kDefect);
   EXPECT_EQ(result.records[1].reason(), "attnbench itself failed: the reference is not finite");
 }
 
@@ -111,12 +111,12 @@ TEST_F(Driver, keeps_its_results_whatever_is_thrown_while_a_case_is_worked_on) {
   };
   for (const char* step : {"float64 reference", "verifying", "round"}) {
     const Record r = record_when_thrown(7, step);
-    EXPECT_EQ(r.trouble(), Trouble::kDefect) << step;
+    EXPECT_EQ(r.harness_error(), HarnessError::kDefect) << step;
     EXPECT_EQ(r.reason(), "attnbench itself failed: an exception without a message") << step;
     EXPECT_EQ(r.verdict(), Verdict::kSkipped) << step;
   }
   const Record no_memory = record_when_thrown(std::bad_alloc(), "float64 reference");
-  EXPECT_EQ(no_memory.trouble(), Trouble::kEnvironment);
+  EXPECT_EQ(no_memory.harness_error(), HarnessError::kEnvironment);
   EXPECT_EQ(no_memory.reason(), "out of memory");
 }
 
@@ -127,7 +127,7 @@ TEST_F(Driver, keeps_a_wrong_verdict_though_it_fails_itself_later) {
   };
   const Record r = run().records.at(0);
   EXPECT_EQ(r.verdict(), Verdict::kIncorrect);
-  EXPECT_EQ(r.trouble(), Trouble::kDefect);
+  EXPECT_EQ(r.harness_error(), HarnessError::kDefect);
 }
 
 TEST_F(Driver, keeps_a_row_for_every_cell_that_a_stop_left_out) {

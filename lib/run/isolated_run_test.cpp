@@ -325,7 +325,7 @@ TEST_F(Isolate, lets_an_error_of_attnbench_cost_one_case_only) {
   };
   const RunResult result = run({"honest"});
   ASSERT_EQ(result.records.size(), 2u);
-  EXPECT_EQ(result.records[0].trouble(), Trouble::kDefect);
+  EXPECT_EQ(result.records[0].harness_error(), HarnessError::kDefect);
   EXPECT_EQ(result.records[0].reason(), "attnbench itself failed: lost count");
   EXPECT_EQ(result.records[1].verdict(), Verdict::kPassed) << result.records[1].reason();
 }

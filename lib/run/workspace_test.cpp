@@ -55,7 +55,7 @@ TEST_F(Workspace, beyond_the_scenario_s_limit_ends_the_cell_with_both_figures) {
   EXPECT_EQ(r.reason(),
             "wants 1.5 MiB of workspace, the scenario allows 1 MiB (1572864 and 1048576 B)");
   EXPECT_EQ(r.workspace_bytes, 3 << 19);
-  EXPECT_EQ(r.trouble(), Trouble::kNone);
+  EXPECT_EQ(r.harness_error(), HarnessError::kNone);
 }
 
 TEST_F(Workspace, of_just_the_limit_is_allowed) {

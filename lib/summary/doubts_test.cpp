@@ -27,7 +27,7 @@ RunResult calm_run(int cells) {
 }
 
 Outcome mistrusted(std::string reason) {
-  return Accepted{Agreement::kMistrusted, Speed::kClaimed, std::move(reason)};
+  return Completed{Check::kMistrusted, Speed::kClaimed, std::move(reason)};
 }
 
 TEST(Doubts, a_calm_run_has_none) { EXPECT_THAT(doubts_of(calm_run(3)), IsEmpty()); }
@@ -36,7 +36,7 @@ TEST(Doubts, name_what_disturbed_slowed_down_or_ended_the_run) {
   RunResult run = calm_run(3);
   run.others = {1.4, 2};
   run.records[0].timing.status = run.records[1].timing.status = MeasureStatus::kThrottled;
-  run.records[2].outcome = Accepted{Agreement::kNotVerified, Speed::kClaimed};
+  run.records[2].outcome = Completed{Check::kNotVerified, Speed::kClaimed};
   run.interrupted = true;
   EXPECT_THAT(doubts_of(run),
               ElementsAre("other programs kept 1.4 of 2 processors busy",

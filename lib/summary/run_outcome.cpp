@@ -74,7 +74,7 @@ RunOutcome judge_run(const RunResult& run, const RunCircumstances& circumstances
   if (circumstances.output_failed) {
     return {code(ExitCode::kEnvironment), "error: cannot write standard output"};
   }
-  const auto defect = std::ranges::find(records, Trouble::kDefect, &Record::trouble);
+  const auto defect = std::ranges::find(records, HarnessError::kDefect, &Record::harness_error);
   if (defect != records.end()) {
     return {code(ExitCode::kInternal),
             fmt::format("error: {}, {}: {}\n"
@@ -82,8 +82,8 @@ RunOutcome judge_run(const RunResult& run, const RunCircumstances& circumstances
                         "cells are kept: {} of {} were measured",
                         defect->case_id, defect->backend, defect->reason(), timed, records.size())};
   }
-  if (timed == 0 &&
-      std::ranges::find(records, Trouble::kEnvironment, &Record::trouble) != records.end()) {
+  if (timed == 0 && std::ranges::find(records, HarnessError::kEnvironment,
+                                      &Record::harness_error) != records.end()) {
     return {code(ExitCode::kEnvironment),
             "error: nothing was measured: this machine cannot do it; each cell says why"};
   }

@@ -11,7 +11,7 @@ namespace {
 
 Record good() {
   Record record;
-  record.outcome = Accepted{Agreement::kPassed, Speed::kClaimed};
+  record.outcome = Completed{Check::kPassed, Speed::kClaimed};
   record.timing.status = MeasureStatus::kConverged;
   return record;
 }
@@ -45,7 +45,7 @@ TEST(RunOutcome, is_2_when_a_backend_crashed_or_beats_the_machine) {
   crashed.outcome = Crashed{"threw"};
   EXPECT_EQ(judge_run(run_with({crashed}), {}).exit_code, 2);
   Record impossible = good();
-  impossible.outcome = Accepted{Agreement::kPassed, Speed::kImpossible};
+  impossible.outcome = Completed{Check::kPassed, Speed::kImpossible};
   EXPECT_EQ(judge_run(run_with({impossible}), {}).exit_code, 2);
 }
 
@@ -58,7 +58,7 @@ TEST(RunOutcome, is_3_for_a_noisy_cell_only_when_strict) {
 
 TEST(RunOutcome, is_3_for_a_mistrusted_or_skipped_cell_when_strict) {
   Record mistrusted = good();
-  mistrusted.outcome = Accepted{Agreement::kMistrusted, Speed::kClaimed};
+  mistrusted.outcome = Completed{Check::kMistrusted, Speed::kClaimed};
   EXPECT_EQ(judge_run(run_with({mistrusted}), {.strict = true}).exit_code, 3);
   Record skipped;
   skipped.outcome = Skipped{"interrupted"};
@@ -76,7 +76,7 @@ TEST(RunOutcome, is_70_when_attnbench_failed_in_a_case_and_names_it) {
   Record lost;
   lost.case_id = "bad";
   lost.backend = "cpu_flash";
-  lost.outcome = Skipped{"attnbench itself failed: lost count", Trouble::kDefect};
+  lost.outcome = Skipped{"attnbench itself failed: lost count", HarnessError::kDefect};
   const RunOutcome outcome = judge_run(run_with({good(), lost}), {});
   EXPECT_EQ(outcome.exit_code, 70);
   EXPECT_NE(outcome.message.find("bad, cpu_flash: attnbench itself failed: lost count"),
@@ -89,7 +89,7 @@ TEST(RunOutcome, is_70_when_attnbench_failed_in_a_case_and_names_it) {
 
 TEST(RunOutcome, is_5_when_the_machine_could_do_nothing_of_it) {
   Record no_memory;
-  no_memory.outcome = Skipped{"out of memory", Trouble::kEnvironment};
+  no_memory.outcome = Skipped{"out of memory", HarnessError::kEnvironment};
   EXPECT_EQ(judge_run(run_with({no_memory}), {}).exit_code, 5);
   EXPECT_EQ(judge_run(run_with({good(), no_memory}), {}).exit_code, 0);
 }

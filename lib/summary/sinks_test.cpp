@@ -199,8 +199,8 @@ TEST(Sinks, a_failed_row_carries_its_repro_line_in_every_format_for_people) {
 TEST(Sinks, junit_calls_a_defect_of_attnbench_an_error_and_a_machine_that_is_too_small_a_skip) {
   RunResult run = sample_run();
   run.records.resize(2);
-  run.records[0].outcome = Skipped{"why", Trouble::kDefect};
-  run.records[1].outcome = Skipped{"why", Trouble::kEnvironment};
+  run.records[0].outcome = Skipped{"why", HarnessError::kDefect};
+  run.records[1].outcome = Skipped{"why", HarnessError::kEnvironment};
   std::ostringstream out;
   write_junit(run, out);
   EXPECT_THAT(out.str(), testing::HasSubstr("failures=\"0\" errors=\"1\" skipped=\"1\""));
@@ -308,7 +308,7 @@ TEST(Sinks, json_is_valid_under_the_published_schema) {
   first.error.worst = WorstElement{};
   first.error.worst.got = nan;
   first.roofline = nan;
-  first.outcome = Accepted{Agreement::kPassed, Speed::kClaimed, "\xff\xfe \x01"};
+  first.outcome = Completed{Check::kPassed, Speed::kClaimed, "\xff\xfe \x01"};
   Record& idle = corner.records[1] = Record{};  // no requests, no tokens, no bytes
   idle.mode = "idle";
   idle.dtype = "bf16";

@@ -53,7 +53,7 @@ Record widest() {
   r.timing.hi_us = 9e6;
   r.roofline = 9.999;
   r.plan.median_us = 999.4e3;
-  r.outcome = Accepted{Agreement::kNotVerified, Speed::kClaimed};
+  r.outcome = Completed{Check::kNotVerified, Speed::kClaimed};
   r.error.bound_ratio = 1.8e300;
   return r;
 }
@@ -79,8 +79,8 @@ TEST(TerminalReport, fits_100_columns_in_the_worst_case) {
   records.push_back(widest());
   Record chatty = records[5];
   chatty.backend = "a_backend_with_a_name_that_does_not_end";
-  chatty.outcome = Accepted{Agreement::kMistrusted, Speed::kClaimed,
-                            std::string(300, 'x') + " and then some words to wrap"};
+  chatty.outcome = Completed{Check::kMistrusted, Speed::kClaimed,
+                             std::string(300, 'x') + " and then some words to wrap"};
   records.push_back(chatty);
   for (Record& record : records) record.repro = "short";
   for (const DeviceKind kind : {DeviceKind::kCpu, DeviceKind::kCuda}) {
@@ -529,7 +529,7 @@ TEST(TerminalReport, gives_the_reason_of_an_open_figure_unless_it_is_noisy) {
   EXPECT_THAT(noisy, Not(HasSubstr("half-width 4.9 %")));
   Record throttled = sample_run().records[0];
   throttled.timing.status = MeasureStatus::kThrottled;
-  throttled.outcome = Accepted{Agreement::kPassed, Speed::kClaimed, "the clock sank"};
+  throttled.outcome = Completed{Check::kPassed, Speed::kClaimed, "the clock sank"};
   EXPECT_THAT(print({throttled}), HasSubstr("%*"));
   EXPECT_THAT(print({throttled}), HasSubstr("\n      the clock sank\n"));
   Record doubtful = sample_run().records[5];

@@ -10,7 +10,7 @@ Record measured_cell(const std::string& case_id, const std::string& backend, dou
   r.case_id = case_id;
   r.mix = case_id.substr(0, case_id.find('/'));
   r.backend = backend;
-  r.outcome = Accepted{Agreement::kPassed, Speed::kClaimed};
+  r.outcome = Completed{Check::kPassed, Speed::kClaimed};
   r.timing.status = MeasureStatus::kConverged;
   r.timing.median_us = median_us;
   r.timing.lo_us = median_us * 0.996;

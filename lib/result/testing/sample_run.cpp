@@ -40,7 +40,7 @@ Record blank(const char* case_id, const char* backend) {
 
 Record timed(Record r, double median_us) {
   r.timing.status = MeasureStatus::kConverged;
-  r.outcome = Accepted{Agreement::kPassed, Speed::kClaimed};
+  r.outcome = Completed{Check::kPassed, Speed::kClaimed};
   r.timing.median_us = median_us;
   r.timing.lo_us = median_us * 0.997;
   r.timing.hi_us = median_us * 1.003;
@@ -113,7 +113,7 @@ RunResult sample_run() {
   noisy.timing.status = MeasureStatus::kNoisy;
   noisy.timing.hi_us = 11500;
   noisy.outcome =
-      Accepted{Agreement::kPassed, Speed::kClaimed, "half-width 4.9 % above 0.5 % after 40 rounds"};
+      Completed{Check::kPassed, Speed::kClaimed, "half-width 4.9 % above 0.5 % after 40 rounds"};
   noisy.cache_resident = true;
   noisy.packages = "vllm==0.22.0 torch==2.11.0+cu130";
   noisy.engine_flag = "--kv-splits 16";
@@ -142,7 +142,7 @@ RunResult sample_run() {
   Record mistrusted = timed(blank("mla,\"odd\"", "torch_native#2"), 52.4);
   mistrusted.mix = "mla";
   mistrusted.outcome =
-      Accepted{Agreement::kMistrusted, Speed::kClaimed, "41 % of the outputs are zero"};
+      Completed{Check::kMistrusted, Speed::kClaimed, "41 % of the outputs are zero"};
   mistrusted.timing.enqueue_us = 2.8125;
   mistrusted.timing.sm_mhz = 1980;
   mistrusted.timing.discarded = 3;
@@ -158,8 +158,8 @@ RunResult sample_run() {
   impossible.graph_forced = true;
   impossible.roofline = 0;
   impossible.outcome =
-      Accepted{Agreement::kPassed, Speed::kImpossible,
-               "249333.3 GB/s from cold memory is above 1.02 x the measured read ceiling"};
+      Completed{Check::kPassed, Speed::kImpossible,
+                "249333.3 GB/s from cold memory is above 1.02 x the measured read ceiling"};
 
   Record skipped = blank("mla,\"odd\"", "late");
   skipped.mix = "mla";
@@ -169,7 +169,7 @@ RunResult sample_run() {
   Record single = timed(blank("mla,\"odd\"", "slow#2"), 1.5e6);
   single.mix = "mla";
   single.timing = {MeasureStatus::kTimeout, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1, 1};
-  single.outcome = Accepted{Agreement::kPassed, Speed::kClaimed, "timeout after 1 round"};
+  single.outcome = Completed{Check::kPassed, Speed::kClaimed, "timeout after 1 round"};
   single.roofline = 0.006;
   single.aa = {1, 0.9, 0.9, 0.9, 10.0 / 9};
 
