@@ -82,13 +82,13 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
   }
   Device& device = *device_for(entry, devices);
   const std::unique_ptr<Backend> backend = entry.make();
-  const FormatChoice choice = of_backend([&] {
+  const FormatChoice choice = call_backend([&] {
     return choose_format(*backend, problem_of(scenario_case), scenario_case.kv_cache.layout);
   });
   if (!choice) return skip(fmt::format("UNSUPPORTED({})", choice.support.reason()));
   Case c = scenario_case;
   c.kv_cache.layout = choice.layout;
-  const Numerics numerics = of_backend([&] { return backend->numerics(problem_of(c)); });
+  const Numerics numerics = call_backend([&] { return backend->numerics(problem_of(c)); });
   writer.describe(DumpedBackend{name, entry.info.version, "", roundings_of(numerics)});
   writer.add("bound_" + stem, bound_table(c, numerics, rows),
              "how far " + name + " may be from each of reference_rows: LSE, O[dv]");
@@ -97,8 +97,8 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
   PlanMemory memory(device);
   const std::unique_ptr<Stream> stream = device.make_stream();
   const std::unique_ptr<Plan> plan =
-      of_backend([&] { return backend->plan(fixture.batch(), memory); });
-  of_backend([&] {
+      call_backend([&] { return backend->plan(fixture.batch(), memory); });
+  call_backend([&] {
     plan->run(*stream);
     stream->synchronize();
   });

@@ -31,7 +31,7 @@ std::string refusal_of(const Registry::Entry& entry, const Case& c,
     }
     if (device_for(entry, question.devices) == nullptr) return "no device of its kind takes part";
     const std::unique_ptr<Backend> backend = entry.make();
-    return of_backend([&] {
+    return call_backend([&] {
       const FormatChoice choice = choose_format_of(*backend, c);
       if (!choice || !verify.at_most) return choice.support.reason();
       std::vector<Numerics> declared;

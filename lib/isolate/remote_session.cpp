@@ -26,7 +26,7 @@ class RemoteSamples final : public SampleSource {
                 BatchedGraph graph)
       : worker_(&worker), cell_(cell), cache_(cache), launch_(launch), graph_(graph) {}
 
-  void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop&) override {
+  void warm_up(WarmUp& first, double enough_s, double limit_s, const Stop&) override {
     found(first, "warming up",
           {{"cache", cache_},
            {"launch", launch_},
@@ -100,7 +100,7 @@ class RemoteSession final : public Session {
   [[nodiscard]] Observation observe() override {
     return from_json_fields<Observation>(worker_->answer_to_posted());
   }
-  void tidy_up() override { call(&Session::tidy_up); }
+  void repair_fixture() override { call(&Session::repair_fixture); }
   [[nodiscard]] std::string fill_for_timing() override { return call(&Session::fill_for_timing); }
   [[nodiscard]] PlanCost plan() override { return call(&Session::plan); }
   [[nodiscard]] RecordedPlan plan_recorded() override { return call(&Session::plan_recorded); }

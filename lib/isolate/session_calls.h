@@ -21,7 +21,7 @@ struct SessionCall {
 /// Each stands here once: RemoteSession asks by this table, the worker answers by it.
 inline constexpr std::tuple kSessionCalls{
     SessionCall{"querying its numerics", &Session::numerics},
-    SessionCall{"repairing the fixture", &Session::tidy_up},
+    SessionCall{"repairing the fixture", &Session::repair_fixture},
     SessionCall{"filling the fixture", &Session::fill_for_timing},
     SessionCall{"planning", &Session::plan},
     SessionCall{"planning what is recorded", &Session::plan_recorded},

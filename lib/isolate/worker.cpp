@@ -146,7 +146,7 @@ class Worker {
     const auto graph = from_json_fields<BatchedGraph>(request.at("batched_graph"));
     cell = graph.forwards > 0 ? session_->batched_samples(cache, graph)
                               : session_->samples(cache, request.at("launch").get<LaunchMode>());
-    found_before_failing(FirstSamples(), answer, [&](FirstSamples& first) {
+    found_before_failing(WarmUp(), answer, [&](WarmUp& first) {
       cell->warm_up(first, request.at("enough_s").get<double>(),
                     request.at("limit_s").get<double>(), never_);
     });

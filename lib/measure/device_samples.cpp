@@ -178,8 +178,7 @@ void DeviceSamples::find_idle_lead() {
   idle_lead_us_ = timer_->idle_lead_us(steps);
 }
 
-void DeviceSamples::warm_up(FirstSamples& first, double enough_s, double limit_s,
-                            const Stop& stop) {
+void DeviceSamples::warm_up(WarmUp& first, double enough_s, double limit_s, const Stop& stop) {
   double begin = clock_();
   load();
   if (timer_ != nullptr) {

@@ -25,7 +25,7 @@ class DeviceSamples final : public SampleSource {
   /// Without a `timer`, by `clock`. Device, stream and timer must outlive it.
   DeviceSamples(TimedCell cell, Clock clock, Device& device, Stream& stream, SampleTimer* timer);
 
-  void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop& stop) override;
+  void warm_up(WarmUp& first, double enough_s, double limit_s, const Stop& stop) override;
   void take(SampleBlock& block, int count, double left_s, const Stop& stop) override;
 
   /// One untimed forward, and the recording of a graph: all that take() needs of warm_up().

@@ -15,7 +15,7 @@
 namespace attnbench {
 
 /// What warming a cell up found.
-struct FirstSamples {
+struct WarmUp {
   double settled_mhz = 0;  ///< 0: unknown
   double sample_s = 0;  ///< wall time of a sample with what prepares it, the least of those tried
   double spent_s = 0;   ///< wall time so far, without the settling of a cold device
@@ -57,7 +57,7 @@ class SampleSource {
   /// One untimed forward (lazy loading, page faults, thread start), the recording of a graph, and
   /// runs until the device's clock has settled; then up to three samples, fewer when they have
   /// taken `enough_s` or the cell its `limit_s`.
-  virtual void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop& stop) = 0;
+  virtual void warm_up(WarmUp& first, double enough_s, double limit_s, const Stop& stop) = 0;
 
   /// Up to `count` samples; ends early when `stop` returns true, or, after the first, when `left_s`
   /// are spent.

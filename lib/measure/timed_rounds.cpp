@@ -86,7 +86,7 @@ void CellRun::guarded(const std::function<void()>& step) {
 }
 
 void CellRun::warm_up(const SampleSource::Stop& stop) {
-  FirstSamples first;
+  WarmUp first;
   // Where a visit takes one sample, those that estimate how many it could take say nothing.
   const double enough_s = config_->max_block_samples > 1 ? config_->block_s : 0;
   guarded([&] { cell_.samples->warm_up(first, enough_s, config_->cell_timeout_s, stop); });

@@ -33,7 +33,7 @@ struct Script {
 class FakeSamples final : public SampleSource {
  public:
   FakeSamples(double us, std::string failure) : us_(us), failure_(std::move(failure)) {}
-  void warm_up(FirstSamples&, double, double, const Stop&) override {
+  void warm_up(WarmUp&, double, double, const Stop&) override {
     if (!failure_.empty()) throw EnvironmentError(failure_);
   }
   void take(SampleBlock& block, int, double, const Stop&) override {
@@ -67,7 +67,7 @@ class FakeSession final : public Session {
     if (script_->writes_too_far) found.faults.emplace_back("it wrote too far");
     return found;
   }
-  void tidy_up() override {}
+  void repair_fixture() override {}
   [[nodiscard]] std::string fill_for_timing() override { return "hash"; }
   [[nodiscard]] PlanCost plan() override { return {{1, 2}, 0}; }
   [[nodiscard]] RecordedPlan plan_recorded() override { return {{3, 4}, 0, {}}; }

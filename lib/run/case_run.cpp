@@ -149,7 +149,7 @@ void CaseRun::verify() {
       candidate.rule_out(Crashed{candidate.verification.reason});
     }
     const Lap lap(spent_.building);
-    candidate.session->tidy_up();
+    candidate.session->repair_fixture();
   });
 }
 

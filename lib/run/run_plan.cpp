@@ -145,7 +145,7 @@ bool supports(const Registry::Entry& entry, const Case& c) {
   if (!supports_step(entry.info, c)) return false;
   if (!entry.plugin.empty()) return true;
   try {
-    return bool(of_backend([&] { return choose_format_of(*entry.make(), c); }));
+    return bool(call_backend([&] { return choose_format_of(*entry.make(), c); }));
   } catch (const BackendFailed&) {
     return false;  // its row will say so
   }

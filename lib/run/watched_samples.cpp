@@ -14,8 +14,7 @@ namespace attnbench {
 WatchedSamples::WatchedSamples(std::unique_ptr<SampleSource> samples, std::uint64_t seed, Wait wait)
     : samples_(std::move(samples)), seed_(seed), wait_(std::move(wait)) {}
 
-void WatchedSamples::warm_up(FirstSamples& first, double enough_s, double limit_s,
-                             const Stop& stop) {
+void WatchedSamples::warm_up(WarmUp& first, double enough_s, double limit_s, const Stop& stop) {
   samples_->warm_up(first, enough_s, limit_s, stop);
   if (first.damage.empty()) return;
   SampleBlock block;

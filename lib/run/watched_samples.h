@@ -39,7 +39,7 @@ class WatchedSamples final : public SampleSource {
   WatchedSamples(std::unique_ptr<SampleSource> samples, std::uint64_t seed, Wait wait);
 
   /// Both throw a runtime_error that names the damage.
-  void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop& stop) override;
+  void warm_up(WarmUp& first, double enough_s, double limit_s, const Stop& stop) override;
   void take(SampleBlock& block, int count, double left_s, const Stop& stop) override;
 
   /// By ordinal.

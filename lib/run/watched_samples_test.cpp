@@ -16,7 +16,7 @@ using testing::ElementsAre;
 /// Sample n leaves its number.
 class NumberedSamples final : public SampleSource {
  public:
-  void warm_up(FirstSamples&, double, double, const Stop&) override {}
+  void warm_up(WarmUp&, double, double, const Stop&) override {}
   void take(SampleBlock& block, int count, double, const Stop&) override {
     for (int i = 0; i < count; ++i) {
       block.samples.push_back({1, 0, 0});

@@ -16,8 +16,8 @@ namespace {
 /// Answers right, in a workspace of so many bytes, of which a part of the plan has some.
 class Roomy final : public Puppet {
  public:
-  Roomy(const Case& c, std::size_t own, std::size_t of_part)
-      : Puppet("roomy", Habit::kRight, c), own_(own), of_part_(of_part) {}
+  Roomy(const Case& c, std::size_t own, std::size_t for_part)
+      : Puppet("roomy", Habit::kRight, c), own_(own), of_part_(for_part) {}
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
     if (own_ > 0) static_cast<void>(memory.reserve(own_));
     if (of_part_ > 0) static_cast<void>(memory.part(1).reserve(of_part_));
@@ -31,9 +31,9 @@ class Roomy final : public Puppet {
 
 class Workspace : public Driver {
  protected:
-  Record record_with(std::size_t own, std::size_t of_part) {
+  Record record_with(std::size_t own, std::size_t for_part) {
     registry_.add(
-        [=, this] { return std::make_unique<Roomy>(scenario_.cases.front(), own, of_part); });
+        [=, this] { return std::make_unique<Roomy>(scenario_.cases.front(), own, for_part); });
     return run().records.at(0);
   }
 };

@@ -15,7 +15,7 @@ inline constexpr const char* kNoException = "threw something that is no std::exc
 /// Runs a backend's own code. Whatever it throws is a failure of the backend, except a lack of
 /// memory.
 template <class Step>
-auto of_backend(const Step& step) {
+auto call_backend(const Step& step) {
   try {
     return step();
   } catch (const EnvironmentError&) {

@@ -21,7 +21,7 @@ constexpr std::int64_t kMostSets = 2048;
 
 BatchedGraphSamples::Bound BatchedGraphSamples::bind(Fixture& fixture) const {
   fixture.poison_inputs();  // planned before its data exist
-  return of_backend([&] {
+  return call_backend([&] {
     Bound bound;
     if (recorded_) {
       bound.recorded = std::make_unique<RecordedStep>(*backend_, fixture, on_device_->device());
@@ -42,7 +42,7 @@ void BatchedGraphSamples::bind_all() {
                     graph_.sets, kMostSets));
   }
   static_cast<void>(on_device_->input_set(static_cast<std::size_t>(graph_.sets - 1)));  // or none
-  backend_ = of_backend([&] { return entry_->make(); });
+  backend_ = call_backend([&] { return entry_->make(); });
   std::vector<const Fixture*> sets;
   try {
     for (std::int64_t set = 0; set < graph_.sets; ++set) {
@@ -98,7 +98,7 @@ TimedCell BatchedGraphSamples::cell() {
   return cell;
 }
 
-void BatchedGraphSamples::warm_up(FirstSamples& first, double enough_s, double limit_s,
+void BatchedGraphSamples::warm_up(WarmUp& first, double enough_s, double limit_s,
                                   const Stop& stop) {
   bind_all();
   samples_.emplace(cell(), real_clock(), on_device_->device(), on_device_->stream(),

@@ -30,7 +30,7 @@ class BatchedGraphSamples final : public SampleSource {
         recorded_(recorded) {}
 
   /// Makes the sets first. Throws EnvironmentError when there is no memory for them.
-  void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop& stop) override;
+  void warm_up(WarmUp& first, double enough_s, double limit_s, const Stop& stop) override;
   void take(SampleBlock& block, int count, double left_s, const Stop& stop) override;
 
  private:

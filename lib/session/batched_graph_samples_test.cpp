@@ -83,7 +83,7 @@ class BatchedGraphSamplesTest : public testing::Test {
     return session.batched_samples(cache, graph);
   }
   void warm_up(SampleSource& samples) {
-    FirstSamples first;
+    WarmUp first;
     samples.warm_up(first, 1, 1, never_);
     seen_.clear();
     device_.flushes = 0;

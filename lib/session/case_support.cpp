@@ -11,7 +11,7 @@
 
 namespace attnbench {
 
-FormatChoice of_part(FormatChoice refusal, const Case& part) {
+FormatChoice for_part(FormatChoice refusal, const Case& part) {
   const std::string_view phase =
       part.mode == ForwardMode::kDecode ? "absorbed decodes" : "expanded prompts";
   refusal.support = Support::no(fmt::format("{}: {}", phase, refusal.support.reason()));
@@ -30,7 +30,7 @@ FormatChoice choose_format_of(const Backend& backend, const Case& c) {
   FormatChoice choice;
   for (const Case& step : steps_of(c)) {
     choice = choose_format(backend, problem_of(step), step.kv_cache.layout);
-    if (!choice) return c.parts.empty() ? choice : of_part(choice, step);
+    if (!choice) return c.parts.empty() ? choice : for_part(choice, step);
   }
   return choice;
 }

@@ -22,6 +22,6 @@ namespace attnbench {
                                              std::span<const Numerics> declared);
 
 /// A refusal of a part as one of the whole step: "expanded prompts: …".
-[[nodiscard]] FormatChoice of_part(FormatChoice refusal, const Case& part);
+[[nodiscard]] FormatChoice for_part(FormatChoice refusal, const Case& part);
 
 }  // namespace attnbench

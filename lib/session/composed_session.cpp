@@ -82,7 +82,7 @@ FormatChoice ComposedSession::supports() {
   FormatChoice choice;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     choice = parts_[i]->supports();
-    if (!choice) return of_part(std::move(choice), case_->parts[i]);
+    if (!choice) return for_part(std::move(choice), case_->parts[i]);
   }
   return choice;
 }
@@ -107,8 +107,8 @@ Observation ComposedSession::observe() {
   return whole;
 }
 
-void ComposedSession::tidy_up() {
-  for (const auto& part : parts_) part->tidy_up();
+void ComposedSession::repair_fixture() {
+  for (const auto& part : parts_) part->repair_fixture();
 }
 
 std::string ComposedSession::fill_for_timing() {

@@ -26,7 +26,7 @@ class ComposedSession final : public Session {
   [[nodiscard]] std::vector<Numerics> numerics() override;
   void begin_observing(const WantedRows& wanted) override;
   [[nodiscard]] Observation observe() override;
-  void tidy_up() override;
+  void repair_fixture() override;
   [[nodiscard]] std::string fill_for_timing() override;
   [[nodiscard]] PlanCost plan() override;
   /// None: engines record no step of prompts beside decodes.

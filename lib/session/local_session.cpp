@@ -27,7 +27,7 @@ constexpr int kPlanRepeats = 20;
 
 FormatChoice LocalSession::supports() {
   if (Support step = supports_step(entry_->info, *case_); !step) return {step};
-  FormatChoice choice = of_backend([&] {
+  FormatChoice choice = call_backend([&] {
     backend_ = entry_->make();
     return choose_format(*backend_, problem_of(*case_), case_->kv_cache.layout);
   });
@@ -40,7 +40,7 @@ FormatChoice LocalSession::supports() {
 
 std::vector<Numerics> LocalSession::numerics() {
   return {
-      of_backend([&] { return backend_->numerics(problem_of(on_device_->case_with_layout())); })};
+      call_backend([&] { return backend_->numerics(problem_of(on_device_->case_with_layout())); })};
 }
 
 Observation LocalSession::observe() {
@@ -54,7 +54,7 @@ Observation LocalSession::observe() {
   return found;
 }
 
-void LocalSession::tidy_up() {
+void LocalSession::repair_fixture() {
   if (std::exchange(left_damage_, false)) on_device_->build_again();
 }
 
@@ -73,7 +73,7 @@ PlanCost LocalSession::plan() {
       planned.plan.reset();
       planned.plan = backend_->plan(batch, *planned.memory);
     };
-    of_backend([&] {
+    call_backend([&] {
       planned.memory = std::make_unique<PlanMemory>(on_device_->device());
       if (placement == 0) {
         cost.host = time_host(plan, kPlanRepeats);
@@ -93,7 +93,7 @@ RecordedPlan LocalSession::plan_recorded() {
   Stream& stream = on_device_->stream();
   for (std::size_t placement = 0; placement < planned_.size(); ++placement) {
     const Fixture& fixture = on_device_->fixture_to_plan(placement);
-    of_backend([&] {
+    call_backend([&] {
       auto step = std::make_unique<RecordedStep>(*backend_, fixture, on_device_->device());
       if (!step->update(stream)) {
         result.refusal = "no CUDA graph: its plan cannot be updated to the next step";

@@ -30,7 +30,7 @@ class LocalSession final : public Session {
   [[nodiscard]] std::vector<Numerics> numerics() override;
   void begin_observing(const WantedRows& wanted) override { wanted_ = &wanted; }
   [[nodiscard]] Observation observe() override;
-  void tidy_up() override;
+  void repair_fixture() override;
   [[nodiscard]] std::string fill_for_timing() override { return on_device_->fill_for_timing(); }
   [[nodiscard]] PlanCost plan() override;
   [[nodiscard]] RecordedPlan plan_recorded() override;

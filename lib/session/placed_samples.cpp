@@ -4,8 +4,7 @@
 
 namespace attnbench {
 
-void PlacedSamples::warm_up(FirstSamples& first, double enough_s, double limit_s,
-                            const Stop& stop) {
+void PlacedSamples::warm_up(WarmUp& first, double enough_s, double limit_s, const Stop& stop) {
   placements_.front()->warm_up(first, enough_s, limit_s, stop);
 }
 

@@ -25,7 +25,7 @@ class PlacedSamples final : public SampleSource {
       : placements_(std::move(placements)) {}
 
   /// Of the first placement; the others are loaded when their turn comes.
-  void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop& stop) override;
+  void warm_up(WarmUp& first, double enough_s, double limit_s, const Stop& stop) override;
   void take(SampleBlock& block, int count, double left_s, const Stop& stop) override;
 
  private:

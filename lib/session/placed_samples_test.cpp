@@ -28,7 +28,7 @@ TEST(PlacedSamples, take_turns_and_load_a_placement_before_its_first_visit) {
   }
   PlacedSamples samples(std::move(placements));
   const auto never = [] { return false; };
-  FirstSamples first;
+  WarmUp first;
   samples.warm_up(first, 0, 1, never);
   EXPECT_THAT(runs, testing::MatchesRegex("a+"));
   runs.clear();

@@ -32,7 +32,7 @@ RecordedStep::RecordedStep(Backend& backend, const Fixture& fixture, Device& dev
 
 Work update_of(RecordedStep& step) {
   return [&step](Stream& stream) {
-    of_backend([&] {
+    call_backend([&] {
       if (!step.update(stream)) throw BackendFailed("a later update of the plan was refused");
     });
   };

@@ -57,7 +57,7 @@ Memory touched_before_a_sample(CacheState cache, const Case& c) {
   static_cast<void>(session->plan());
   const auto samples = session->samples(cache, LaunchMode::kEager);
   const SampleSource::Stop never = [] { return false; };
-  FirstSamples first;
+  WarmUp first;
   samples->warm_up(first, 0, 60, never);
   SampleBlock block;
   samples->take(block, 1, 60, never);

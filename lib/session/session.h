@@ -64,7 +64,7 @@ class Session {
   [[nodiscard]] virtual Observation observe() = 0;
   /// To be called after a verification: repairs memory that the backend damaged, for the next
   /// backend.
-  virtual void tidy_up() = 0;
+  virtual void repair_fixture() = 0;
   /// On queries and a cache that hold poison, so before fill_for_timing().
   [[nodiscard]] virtual PlanCost plan() = 0;
   /// Where the case's problem can be recorded: from now on graph launches are padded and updated,
