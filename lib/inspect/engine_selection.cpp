@@ -26,13 +26,13 @@ namespace {
 /// The cells of one case that are compared with each other.
 struct Contest {
   std::vector<Record> records;
-  std::vector<Standing> standings;
+  std::vector<Ranking> rankings;
 
   /// Null where none of the backends is correct and timed.
   [[nodiscard]] const Record* fastest() const {
     const auto best = std::ranges::find_if(
-        standings, [](const Standing& each) { return each.exists() && each.ratio <= 1; });
-    return best == standings.end() ? nullptr : &records[std::size_t(best - standings.begin())];
+        rankings, [](const Ranking& each) { return each.exists() && each.ratio <= 1; });
+    return best == rankings.end() ? nullptr : &records[std::size_t(best - rankings.begin())];
   }
 };
 
@@ -59,13 +59,13 @@ std::vector<Contest> contests_of(const EngineSelection& selection) {
     if (is_new) contests.emplace_back();
     contests[place->second].records.push_back(r);
   }
-  for (Contest& contest : contests) contest.standings = standings(contest.records);
+  for (Contest& contest : contests) contest.rankings = rankings(contest.records);
   return contests;
 }
 
 std::string cost_in(const Contest& contest, Engine engine, const EngineSelection& selection) {
   return cost_of_choice(engine, choose_backend(engine, selection.setup).backend, contest.records,
-                        contest.standings, selection.setup.device.capability);
+                        contest.rankings, selection.setup.device.capability);
 }
 
 std::string contest_name(const EngineSelection& selection, const Record& r) {

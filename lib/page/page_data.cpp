@@ -15,10 +15,10 @@
 #include "lib/result/answer.h"
 #include "lib/result/model_step.h"
 #include "lib/result/not_run.h"
+#include "lib/result/ranking.h"
 #include "lib/result/record_fields.h"
 #include "lib/result/record_text.h"
 #include "lib/result/run_json.h"
-#include "lib/result/standing.h"
 #include "lib/summary/backend_summary.h"
 #include "lib/summary/doubts.h"
 
@@ -125,50 +125,48 @@ struct AddedColumn {
   const char* key;
   const char* unit;
   const char* about;
-  Json (*value)(std::size_t file, const Record& record, const Standing& standing);
+  Json (*value)(std::size_t file, const Record& record, const Ranking& ranking);
 };
 
 constexpr AddedColumn kAdded[] = {
     {"file", "", "Number of the file, from 0",
-     [](std::size_t file, const Record&, const Standing&) { return Json(file); }},
+     [](std::size_t file, const Record&, const Ranking&) { return Json(file); }},
     {"outcome", "", "The verdict, or IMPOSSIBLE for a cell that beats the machine",
-     [](std::size_t, const Record& r, const Standing&) { return Json(verdict_word(r)); }},
+     [](std::size_t, const Record& r, const Ranking&) { return Json(verdict_word(r)); }},
     {"fate", "", "fine, noisy, doubtful, failed or not run",
-     [](std::size_t, const Record& r, const Standing&) { return Json(fate_of(r)); }},
+     [](std::size_t, const Record& r, const Ranking&) { return Json(fate_of(r)); }},
     {"claims", "", "Whether its time claims a speed",
-     [](std::size_t, const Record& r, const Standing&) { return Json(r.claims_speed()); }},
+     [](std::size_t, const Record& r, const Ranking&) { return Json(r.claims_speed()); }},
     {"vs_best", "", "Median over that of the fastest correct backend",
-     [](std::size_t, const Record&, const Standing& s) {
+     [](std::size_t, const Record&, const Ranking& s) {
        return s.exists() ? Json(s.ratio) : Json(nullptr);
      }},
-    {"vs_best_text", "", kStandingLegend,
-     [](std::size_t, const Record&, const Standing& s) { return Json(standing_text(s)); }},
+    {"vs_best_text", "", kRankingLegend,
+     [](std::size_t, const Record&, const Ranking& s) { return Json(ranking_text(s)); }},
     {"is_best", "", "None of its competitors is known to be faster",
-     [](std::size_t, const Record&, const Standing& s) { return Json(s.is_best()); }},
+     [](std::size_t, const Record&, const Ranking& s) { return Json(s.is_best()); }},
     {"workload", "", "What stays the same along a curve over length",
-     [](std::size_t, const Record& r, const Standing&) { return Json(workload_of(r)); }},
+     [](std::size_t, const Record& r, const Ranking&) { return Json(workload_of(r)); }},
     {"kv_len", "tokens", "Keys of a request, mean over the batch",
-     [](std::size_t, const Record& r, const Standing&) { return or_null(mean_kv_len(r)); }},
+     [](std::size_t, const Record& r, const Ranking&) { return or_null(mean_kv_len(r)); }},
     {"intensity", "FLOP/byte", "flops over bytes_unique",
-     [](std::size_t, const Record& r, const Standing&) {
-       return or_null(arithmetic_intensity(r));
-     }},
+     [](std::size_t, const Record& r, const Ranking&) { return or_null(arithmetic_intensity(r)); }},
 };
 
 /// A cell, with what its columns are computed from.
 struct ShownRow {
   std::size_t file;
   const Record* record;
-  Standing standing;
+  Ranking ranking;
 };
 
 std::vector<ShownRow> rows_of(const std::vector<NamedRun>& files) {
   std::vector<ShownRow> rows;
   for (std::size_t file = 0; file < files.size(); ++file) {
     const std::vector<Record>& records = files[file].run.records;
-    const std::vector<Standing> standing = standings(records);
+    const std::vector<Ranking> ranking = rankings(records);
     for (std::size_t i = 0; i < records.size(); ++i) {
-      rows.push_back({file, &records[i], standing[i]});
+      rows.push_back({file, &records[i], ranking[i]});
     }
   }
   return rows;
@@ -189,7 +187,7 @@ Json columns_json(const std::vector<ShownRow>& rows) {
   Json columns = Json::array();
   for (const AddedColumn& each : kAdded) {
     columns.push_back(column_json(each.key, each.unit, each.about, rows, [&](const ShownRow& row) {
-      return each.value(row.file, *row.record, row.standing);
+      return each.value(row.file, *row.record, row.ranking);
     }));
   }
   for (const RecordField& field : record_fields()) {

@@ -16,7 +16,7 @@
 #include "lib/page/plot_facts.h"
 #include "lib/page/testing/unpacked_column.h"
 #include "lib/result/answer.h"
-#include "lib/result/standing.h"
+#include "lib/result/ranking.h"
 #include "lib/result/testing/golden.h"
 #include "lib/result/testing/sample_run.h"
 
@@ -87,7 +87,7 @@ TEST(Page, explains_its_ranks_as_the_terminal_does) {
   const Json data = data_in(page_of({{{"r.json", sample_run()}}, {}}));
   for (const Json& column : data["columns"]) {
     if (column["key"] == "vs_best_text") {
-      EXPECT_EQ(column["about"], kStandingLegend);
+      EXPECT_EQ(column["about"], kRankingLegend);
     }
   }
 }

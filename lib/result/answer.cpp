@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
+#include "lib/result/ranking.h"
 #include "lib/result/record_text.h"
-#include "lib/result/standing.h"
 #include "lib/view/units.h"
 
 namespace attnbench {
@@ -26,38 +26,38 @@ struct Contender {
 };
 
 /// Contenders in the order of their first figure, and how many comparisons there are.
-struct Ranking {
+struct Leaders {
   std::vector<Contender> contenders;
   std::size_t comparisons = 0;
   bool by_case = true;  ///< each case is compared once
 };
 
-Ranking ranking_of(const RunResult& run) {
-  const std::vector<Standing> standing = standings(run.records);
+Leaders leaders_of(const RunResult& run) {
+  const std::vector<Ranking> ranking = rankings(run.records);
   std::map<ComparisonKey, int> rivals;
   for (std::size_t i = 0; i < run.records.size(); ++i) {
-    if (standing[i].exists()) ++rivals[ComparisonKey(run.records[i])];
+    if (ranking[i].exists()) ++rivals[ComparisonKey(run.records[i])];
   }
   std::erase_if(rivals, [](const auto& each) { return each.second < 2; });
-  Ranking ranking{{}, rivals.size(), true};
+  Leaders leaders{{}, rivals.size(), true};
   std::set<std::tuple<std::string, std::string, StepPart>> cases;
   for (const auto& [key, count] : rivals) {
-    ranking.by_case &= cases.emplace(key.scenario, key.case_id, key.step).second;
+    leaders.by_case &= cases.emplace(key.scenario, key.case_id, key.step).second;
   }
   for (std::size_t i = 0; i < run.records.size(); ++i) {
     const Record& r = run.records[i];
-    if (!standing[i].exists() || !rivals.contains(ComparisonKey(r))) continue;
-    auto known = std::ranges::find(ranking.contenders, r.backend, &Contender::backend);
-    const double ratio = standing[i].ratio;
-    if (known == ranking.contenders.end()) {
-      known = ranking.contenders.insert(known, {r.backend, 0, 0, ratio, ratio});
+    if (!ranking[i].exists() || !rivals.contains(ComparisonKey(r))) continue;
+    auto known = std::ranges::find(leaders.contenders, r.backend, &Contender::backend);
+    const double ratio = ranking[i].ratio;
+    if (known == leaders.contenders.end()) {
+      known = leaders.contenders.insert(known, {r.backend, 0, 0, ratio, ratio});
     }
     known->first += ratio <= 1 ? 1 : 0;
-    known->fastest += standing[i].is_best() ? 1 : 0;
+    known->fastest += ranking[i].is_best() ? 1 : 0;
     known->best = std::min(known->best, ratio);
     known->worst = std::max(known->worst, ratio);
   }
-  return ranking;
+  return leaders;
 }
 
 /// "1.00-1.17 of the best", or "1.00 of the best" where all are alike.
@@ -88,13 +88,13 @@ std::vector<std::string> failures_of(const RunResult& run) {
 }  // namespace
 
 std::string answer_text(const RunResult& run) {
-  const Ranking ranking = ranking_of(run);
-  if (ranking.comparisons == 0) return {};
+  const Leaders leaders = leaders_of(run);
+  if (leaders.comparisons == 0) return {};
   const Contender& ahead = *std::ranges::max_element(
-      ranking.contenders, {},
+      leaders.contenders, {},
       [](const Contender& c) { return std::tuple(c.fastest, c.first, -c.worst); });
-  const std::size_t all = ranking.comparisons;
-  const std::string_view noun = ranking.by_case ? "case" : "cell";
+  const std::size_t all = leaders.comparisons;
+  const std::string_view noun = leaders.by_case ? "case" : "cell";
   const std::string of_all = fmt::format("of {} {}{}", all, noun, all == 1 ? "" : "s");
   std::string text =
       ahead.fastest > 0

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "lib/result/not_run.h"
+#include "lib/result/ranking.h"
 #include "lib/result/record_text.h"
-#include "lib/result/standing.h"
 #include "lib/view/units.h"
 
 namespace attnbench {
@@ -42,10 +42,10 @@ std::size_t count_cases(const RunResult& run) {
 
 /// How many figures each comparison has.
 std::map<ComparisonKey, int> competitors(const RunResult& run,
-                                         const std::vector<Standing>& standing) {
+                                         const std::vector<Ranking>& ranking) {
   std::map<ComparisonKey, int> counts;
   for (std::size_t i = 0; i < run.records.size(); ++i) {
-    if (standing[i].exists()) ++counts[ComparisonKey(run.records[i])];
+    if (ranking[i].exists()) ++counts[ComparisonKey(run.records[i])];
   }
   return counts;
 }
@@ -108,8 +108,8 @@ void narrow_down(Table& table, std::size_t width) {
 }  // namespace
 
 std::vector<BackendSummary> backend_summaries(const RunResult& run) {
-  const std::vector<Standing> standing = standings(run.records);
-  const std::map<ComparisonKey, int> rivals = competitors(run, standing);
+  const std::vector<Ranking> ranking = rankings(run.records);
+  const std::map<ComparisonKey, int> rivals = competitors(run, ranking);
   std::vector<BackendSummary> summaries;
   std::vector<std::pair<double, int>> logarithms;  // sum and count
   for (std::size_t i = 0; i < run.records.size(); ++i) {
@@ -123,11 +123,11 @@ std::vector<BackendSummary> backend_summaries(const RunResult& run) {
     }
     BackendSummary& s = summaries[place];
     ++s.ran;
-    s.fastest += standing[i].is_best() ? 1 : 0;
+    s.fastest += ranking[i].is_best() ? 1 : 0;
     s.failed += r.has_failed() ? 1 : 0;
     s.noisy += is_open(r) ? 1 : 0;
-    if (!standing[i].exists() || rivals.at(ComparisonKey(r)) < 2) continue;
-    logarithms[place].first += std::log(standing[i].ratio);
+    if (!ranking[i].exists() || rivals.at(ComparisonKey(r)) < 2) continue;
+    logarithms[place].first += std::log(ranking[i].ratio);
     ++logarithms[place].second;
     s.geomean = std::exp(logarithms[place].first / logarithms[place].second);
   }

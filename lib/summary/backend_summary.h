@@ -18,7 +18,7 @@ struct BackendSummary {
   int fastest = 0;  ///< of these the fastest correct ones of their case, ties among them
   int failed = 0;   ///< INCORRECT, CRASHED or IMPOSSIBLE
   int noisy = 0;    ///< with a figure whose interval is wider than asked for, or none
-  /// Geometric mean of the times over the fastest's, of cells where another backend has a Standing,
+  /// Geometric mean of the times over the fastest's, of cells where another backend has a Ranking,
   /// too; 0: there are none, or it failed in one.
   double geomean = 0;
 };

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "lib/summary/brief_reason.h"
-#include "lib/summary/unsettled.h"
+#include "lib/summary/convergence_advice.h"
 
 namespace attnbench {
 namespace {

@@ -17,11 +17,11 @@ namespace {
 /// "1.04", or "1.04 to 1.31", of the cells of this backend that claim a speed; empty: there is
 /// none.
 std::string ratios_of(std::string_view backend, std::span<const Record> records,
-                      std::span<const Standing> standings) {
+                      std::span<const Ranking> rankings) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < records.size(); ++i) {
-    if (records[i].backend == backend && standings[i].exists()) {
-      ratios.push_back(standings[i].ratio);
+    if (records[i].backend == backend && rankings[i].exists()) {
+      ratios.push_back(rankings[i].ratio);
     }
   }
   if (ratios.empty()) return {};
@@ -49,18 +49,18 @@ int capability_of(const RunResult& run) {
 }
 
 std::string cost_of_choice(Engine engine, const std::string& choice,
-                           std::span<const Record> records, std::span<const Standing> standings,
+                           std::span<const Record> records, std::span<const Ranking> rankings,
                            int capability) {
   if (records.empty()) return {};
   const KernelUse use = use_in(records.front(), capability);
   for (const std::string_view kernel : kernels_of(engine, choice, use)) {
-    const std::string ratios = ratios_of(kernel, records, standings);
+    const std::string ratios = ratios_of(kernel, records, rankings);
     if (!ratios.empty()) return fmt::format("{}, {} of the best", kernel, ratios);
   }
   return {};
 }
 
-std::string engine_line(std::span<const Record> records, std::span<const Standing> standings,
+std::string engine_line(std::span<const Record> records, std::span<const Ranking> rankings,
                         int capability) {
   std::vector<std::string> parts;
   if (records.empty()) return {};
@@ -68,7 +68,7 @@ std::string engine_line(std::span<const Record> records, std::span<const Standin
   for (const Engine engine : kEngines) {
     const std::string& choice = engine == Engine::kSglang ? chosen.sglang : chosen.vllm;
     if (choice.empty()) continue;
-    const std::string cost = cost_of_choice(engine, choice, records, standings, capability);
+    const std::string cost = cost_of_choice(engine, choice, records, rankings, capability);
     parts.push_back(fmt::format("{}{} {}{}", to_string(engine), parts.empty() ? " would take" : "",
                                 choice, cost.empty() ? "" : " (" + cost + ")"));
   }

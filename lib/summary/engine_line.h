@@ -6,8 +6,8 @@
 #include <string>
 
 #include "lib/engines/engine_setup.h"
+#include "lib/result/ranking.h"
 #include "lib/result/record.h"
-#include "lib/result/standing.h"
 
 namespace attnbench {
 
@@ -20,11 +20,11 @@ namespace attnbench {
 /// claims a speed.
 [[nodiscard]] std::string cost_of_choice(Engine engine, const std::string& choice,
                                          std::span<const Record> records,
-                                         std::span<const Standing> standings, int capability);
+                                         std::span<const Ranking> rankings, int capability);
 
 /// "SGLang would take fa3 (vllm:fa3, 1.04 of the best), vLLM FLASH_ATTN" of the records of one
 /// case; empty where they hold no choice.
 [[nodiscard]] std::string engine_line(std::span<const Record> records,
-                                      std::span<const Standing> standings, int capability);
+                                      std::span<const Ranking> rankings, int capability);
 
 }  // namespace attnbench

@@ -29,7 +29,7 @@ Record decode_of(const char* backend, double median_us, CacheState cache = Cache
 }
 
 std::string line_of(const std::vector<Record>& records) {
-  return engine_line(records, standings(records), 90);
+  return engine_line(records, rankings(records), 90);
 }
 
 TEST(EngineLine, says_what_each_engine_would_take) {

@@ -11,9 +11,9 @@
 #include "lib/base/printable.h"
 #include "lib/result/answer.h"
 #include "lib/result/not_run.h"
+#include "lib/result/ranking.h"
 #include "lib/result/record_text.h"
-#include "lib/result/standing.h"
-#include "lib/summary/aa_section.h"
+#include "lib/summary/aa_report.h"
 #include "lib/summary/backend_summary.h"
 #include "lib/summary/doubts.h"
 #include "lib/summary/model_step_section.h"
@@ -35,7 +35,7 @@ std::string graph_n_cell(const Record& r) {
   return fmt::format("{} (×{})", text, r.graph_n.graph.forwards);
 }
 
-Row row_of(const RunResult& run, const Record& r, const Standing& standing) {
+Row row_of(const RunResult& run, const Record& r, const Ranking& ranking) {
   Row row{{case_name(run, r), r.backend, std::string(to_string(r.cache)),
            r.graph_forced ? "graph, forced" : std::string(to_string(r.launch))}};
   const auto speed = [&](std::string text) {
@@ -43,7 +43,7 @@ Row row_of(const RunResult& run, const Record& r, const Standing& standing) {
   };
   row.cells.push_back(r.claims_speed() ? time_text(r.timing.median_us) : "–");
   speed(half_width_text(r) + (is_open(r) ? "\\*" : ""));
-  speed(standing_text(standing));
+  speed(ranking_text(ranking));
   row.cells.push_back(graph_n_cell(r));
   speed(three_digits(r.gb_per_s()));
   speed(three_digits(r.tflop_per_s() * 1e3));
@@ -79,10 +79,10 @@ Table table_of(const RunResult& run) {
                           {"err/bound", kRight},
                           {"bit", kLeft},
                           {"reason", kLeft}}};
-  const std::vector<Standing> standing = standings(run.records);
+  const std::vector<Ranking> ranking = rankings(run.records);
   for (std::size_t i = 0; i < run.records.size(); ++i) {
     if (was_not_run(run.records[i])) continue;
-    table.rows.push_back(row_of(run, run.records[i], standing[i]));
+    table.rows.push_back(row_of(run, run.records[i], ranking[i]));
   }
   return table;
 }

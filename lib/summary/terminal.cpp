@@ -14,15 +14,15 @@
 #include "lib/result/answer.h"
 #include "lib/result/not_run.h"
 #include "lib/result/record_text.h"
-#include "lib/summary/aa_section.h"
+#include "lib/summary/aa_report.h"
 #include "lib/summary/backend_summary.h"
 #include "lib/summary/brief_reason.h"
 #include "lib/summary/case_facts.h"
+#include "lib/summary/convergence_advice.h"
 #include "lib/summary/engine_line.h"
 #include "lib/summary/first_use.h"
 #include "lib/summary/model_step_section.h"
 #include "lib/summary/tuning_summary.h"
-#include "lib/summary/unsettled.h"
 #include "lib/view/text_layout.h"
 #include "lib/view/units.h"
 
@@ -102,10 +102,10 @@ std::string_view colour_of(const Record& r) {
 }
 
 /// Of a column's text: the verdict's colour, and bold for the best of a case. Empty: none.
-std::string_view colour_in(const TerminalColumn& column, const Record& r, const Standing& s) {
+std::string_view colour_in(const TerminalColumn& column, const Record& r, const Ranking& s) {
   using Subject = TerminalColumn::Subject;
   if (column.subject == Subject::kVerdict) return colour_of(r);
-  if (column.subject == Subject::kStandingOrVerdict && !s.exists()) return colour_of(r);
+  if (column.subject == Subject::kRankingOrVerdict && !s.exists()) return colour_of(r);
   return column.subject != Subject::kFigure && s.is_best() ? kBold : "";
 }
 
@@ -210,12 +210,12 @@ void TerminalReport::case_started(const Case& c, const Cost& cost) {
   if (notes_.insert(note).second) out_ << wrapped(note, options_.width, 2);
 }
 
-std::string TerminalReport::row(const Record& record, const Standing& standing, bool colour) const {
+std::string TerminalReport::row(const Record& record, const Ranking& ranking, bool colour) const {
   std::string line;
   for (const TerminalColumn& column : columns_) {
     line += std::string(column.gap, ' ');
-    const std::string text = padded(column.text(record, standing), column.width, column.align);
-    line += coloured(text, colour ? colour_in(column, record, standing) : "");
+    const std::string text = padded(column.text(record, ranking), column.width, column.align);
+    line += coloured(text, colour ? colour_in(column, record, ranking) : "");
   }
   return without_trailing_spaces(line);
 }
@@ -230,10 +230,10 @@ bool TerminalReport::is_cut(const Record& record) const {
           kReasonIndent + display_width(printable(record.reason())) > options_.width);
 }
 
-void TerminalReport::print(const Record& record, const Standing& standing) {
-  std::string line = row(record, standing, options_.colour);
+void TerminalReport::print(const Record& record, const Ranking& ranking) {
+  std::string line = row(record, ranking, options_.colour);
   if (shows_reason(record)) {
-    const std::size_t plain_width = display_width(row(record, standing, false));
+    const std::size_t plain_width = display_width(row(record, ranking, false));
     const std::string reason = printable(record.reason());
     const bool one_line = reason.find('\n') == std::string::npos;
     const bool beside = record.error.rows == 0 && !options_.wide && !record.has_failed() &&
@@ -272,15 +272,15 @@ void TerminalReport::print_not_run() {
   out_ << coloured(lines, options_.colour ? kDim : "");
 }
 
-void TerminalReport::print_engines(const std::vector<Standing>& standings) {
-  const std::string line = engine_line(records_, standings, capability_);
+void TerminalReport::print_engines(const std::vector<Ranking>& rankings) {
+  const std::string line = engine_line(records_, rankings, capability_);
   if (!line.empty()) out_ << wrapped(line, options_.width, 4);
 }
 
 void TerminalReport::case_finished(const Case&) {
   if (options_.quiet) return;
-  const std::vector<Standing> standing = standings(records_);
-  print_engines(standing);
+  const std::vector<Ranking> ranking = rankings(records_);
+  print_engines(ranking);
   const bool any_row = !std::ranges::all_of(records_, was_not_run) || options_.wide;
   if (any_row) {
     make_room_for_names();
@@ -291,7 +291,7 @@ void TerminalReport::case_finished(const Case&) {
     out_ << without_trailing_spaces(titles) << '\n';
   }
   for (std::size_t i = 0; i < records_.size(); ++i) {
-    if (options_.wide || !was_not_run(records_[i])) print(records_[i], standing[i]);
+    if (options_.wide || !was_not_run(records_[i])) print(records_[i], ranking[i]);
   }
   if (!options_.wide) print_not_run();
   const std::string first_use = first_use_text(records_);
@@ -332,7 +332,7 @@ void TerminalReport::finished(const RunResult& run, const RunEnd& end) {
     out_ << tuning_terminal_section(run, options_.width);
     // A smoke test was not meant to converge, but its figures suffer as well.
     const std::string unsettled =
-        precision_ > 0 ? unsettled_text(run, precision_) : disturbance_text(run.others);
+        precision_ > 0 ? convergence_advice(run, precision_) : disturbance_text(run.others);
     if (!unsettled.empty()) out_ << '\n' << wrapped(unsettled, options_.width, 0);
     const std::string sharers = sharers_text(run);
     if (!sharers.empty()) out_ << '\n' << wrapped(sharers, options_.width, 0);

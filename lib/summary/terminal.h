@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/result/ranking.h"
 #include "lib/result/record.h"
-#include "lib/result/standing.h"
 #include "lib/run/driver.h"
 #include "lib/summary/terminal_columns.h"
 
@@ -43,14 +43,14 @@ class TerminalReport {
   void finished(const RunResult& run, const RunEnd& end);
 
  private:
-  [[nodiscard]] std::string row(const Record& record, const Standing& standing, bool colour) const;
+  [[nodiscard]] std::string row(const Record& record, const Ranking& ranking, bool colour) const;
   /// Whether a wrong cell has one line only, with a part of its reason.
   [[nodiscard]] bool is_cut(const Record& record) const;
-  void print(const Record& record, const Standing& standing);
+  void print(const Record& record, const Ranking& ranking);
   void print_not_run();
   /// Makes the columns anew, so that the names of the case under way fit.
   void make_room_for_names();
-  void print_engines(const std::vector<Standing>& standings);
+  void print_engines(const std::vector<Ranking>& rankings);
   void print_legends(const RunResult& run);
 
   std::ostream& out_;

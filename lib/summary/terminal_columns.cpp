@@ -14,25 +14,25 @@
 namespace attnbench {
 namespace {
 
-using Text = std::function<std::string(const Record&, const Standing&)>;
+using Text = std::function<std::string(const Record&, const Ranking&)>;
 using TextOfRecord = std::function<std::string(const Record&)>;
 using Align = TerminalColumn::Align;
 using Subject = TerminalColumn::Subject;
 
 Text figure(TextOfRecord text) {
-  return [text = std::move(text)](const Record& r, const Standing&) { return text(r); };
+  return [text = std::move(text)](const Record& r, const Ranking&) { return text(r); };
 }
 
 /// Empty unless the cell claims a speed.
 Text speed(TextOfRecord text) {
-  return [text = std::move(text)](const Record& r, const Standing&) {
+  return [text = std::move(text)](const Record& r, const Ranking&) {
     return r.claims_speed() ? text(r) : std::string();
   };
 }
 
 /// Empty unless it was compared with the reference; the error of an LSE that was not is -1.
 Text compared(double ErrorMetrics::*metric) {
-  return [metric](const Record& r, const Standing&) {
+  return [metric](const Record& r, const Ranking&) {
     return r.error.rows > 0 && r.error.*metric != -1 ? three_digits(r.error.*metric)
                                                      : std::string();
   };
@@ -58,8 +58,8 @@ std::string median(const Record& r) {
 std::string half_width(const Record& r) { return half_width_text(r) + (is_open(r) ? "*" : " "); }
 
 /// The ratio keeps its place where a mark follows.
-std::string versus_best(const Record&, const Standing& standing) {
-  const std::string text = standing_text(standing);
+std::string versus_best(const Record&, const Ranking& ranking) {
+  const std::string text = ranking_text(ranking);
   return text.empty() || text.find(' ') != std::string::npos ? text : text + "  ";
 }
 
@@ -113,7 +113,7 @@ std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings, bool gpu,
       {"cache", 2, 6, Align::kLeft, figure(cache_and_launch)},
       {"median", 1, 7, Align::kRight, figure(median)},
       {"± ", 1, 6, Align::kRight, speed(half_width)},
-      {"vs best", 1, 7, Align::kRight, versus_best, Subject::kStanding, 0, kStandingLegend},
+      {"vs best", 1, 7, Align::kRight, versus_best, Subject::kRanking, 0, kRankingLegend},
       {tera_bytes ? "TB/s" : "GB/s", 1, 5, Align::kRight, speed([tera_bytes](const Record& r) {
          return rate_text(r.gb_per_s() / (tera_bytes ? 1e3 : 1));
        }),
@@ -164,8 +164,8 @@ void narrow_down(std::vector<TerminalColumn>& columns, std::size_t width) {
 constexpr std::size_t kFewestOfName = 8;
 
 /// "1.03 ?" of what has a rank; a cell without one says why in its place.
-std::string rank_or_verdict(const Record& r, const Standing& standing) {
-  return standing.exists() ? versus_best(r, standing) : verdict_word(r);
+std::string rank_or_verdict(const Record& r, const Ranking& ranking) {
+  return ranking.exists() ? versus_best(r, ranking) : verdict_word(r);
 }
 
 /// For a terminal that has no room even for what is indispensable: a column of ranks and verdicts
@@ -185,7 +185,7 @@ void squeeze(std::vector<TerminalColumn>& columns, std::size_t width, bool sever
   TerminalColumn& rank = named("vs best");
   rank.width = 12;  // of "not verified"
   rank.text = rank_or_verdict;
-  rank.subject = Subject::kStandingOrVerdict;
+  rank.subject = Subject::kRankingOrVerdict;
   if (line_width(columns) > width && !several_modes) erase("cache");
   if (width_beside_names() + kFewestOfName > width) {
     erase("± ");

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/result/ranking.h"
 #include "lib/result/record.h"
-#include "lib/result/standing.h"
 
 namespace attnbench {
 
@@ -24,12 +24,12 @@ inline constexpr std::size_t kMostNameWidth = 28;
 
 struct TerminalColumn {
   enum class Align { kLeft, kRight };
-  enum class Subject { kFigure, kStanding, kVerdict, kStandingOrVerdict };
+  enum class Subject { kFigure, kRanking, kVerdict, kRankingOrVerdict };
   std::string title;
   std::size_t gap = 2;  ///< spaces before it
   std::size_t width = 0;
   Align align = Align::kRight;
-  std::function<std::string(const Record&, const Standing&)> text;
+  std::function<std::string(const Record&, const Ranking&)> text;
   Subject subject = Subject::kFigure;  ///< decides its colour
   int dispensable = 0;                 ///< in a narrow terminal the highest goes first; 0 stays
   std::string legend = {};             ///< what the header says of it; empty: the title says all

@@ -11,8 +11,8 @@
 #include <tuple>
 
 #include "lib/backend/tuning.h"
+#include "lib/result/ranking.h"
 #include "lib/result/record_text.h"
-#include "lib/result/standing.h"
 #include "lib/session/aa_pairs.h"
 #include "lib/session/hybrid_entry.h"
 #include "lib/view/table.h"
@@ -79,17 +79,17 @@ struct ValueResult {
 TuningSummary summary_of(const std::vector<Trial>& trials, const RunResult& run) {
   std::vector<Record> records;
   for (const Trial& trial : trials) records.push_back(trial.record);
-  const std::vector<Standing> standing = standings(records);
+  const std::vector<Ranking> ranking = rankings(records);
   TuningSummary summary;
   std::vector<ValueResult> results;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (!standing[i].exists()) continue;
+    if (!ranking[i].exists()) continue;
     auto at = std::ranges::find(results, trials[i].value, &ValueResult::value);
     if (at == results.end()) at = results.insert(at, {trials[i].value, trials[i].flag});
     ++at->cells;
-    at->fastest += standing[i].is_best() ? 1 : 0;
-    summary.open |= standing[i].rank == Standing::Rank::kOpen;
-    at->logarithms += std::log(standing[i].ratio);
+    at->fastest += ranking[i].is_best() ? 1 : 0;
+    summary.open |= ranking[i].rank == Ranking::Rank::kOpen;
+    at->logarithms += std::log(ranking[i].ratio);
   }
   summary.values = results.size();
   if (results.size() < 2) return summary;
@@ -104,15 +104,15 @@ TuningSummary summary_of(const std::vector<Trial>& trials, const RunResult& run)
     summary.as_good += (summary.as_good.empty() ? "" : ", ") + other.value;
   }
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (trials[i].value != best->value || standing[i].rank != Standing::Rank::kSlower) continue;
+    if (trials[i].value != best->value || ranking[i].rank != Ranking::Rank::kSlower) continue;
     for (std::size_t j = 0; j < trials.size(); ++j) {
-      if (standing[j].ratio != 1 || ComparisonKey(records[i]) != ComparisonKey(records[j])) {
+      if (ranking[j].ratio != 1 || ComparisonKey(records[i]) != ComparisonKey(records[j])) {
         continue;
       }
       const Record& r = records[i];
       summary.exceptions.push_back(
           {fmt::format("{}, {}, {}", case_name(run, r), to_string(r.cache), to_string(r.launch)),
-           trials[j].value, standing[i].ratio});
+           trials[j].value, ranking[i].ratio});
     }
   }
   return summary;

@@ -11,7 +11,7 @@ namespace attnbench {
 /// Where most figures are noisy or ran into their timeout: how many, what kept them so, as far as
 /// it is known, and which options help. Where most have converged, disturbance_text(run) only.
 /// `precision`: asked for.
-[[nodiscard]] std::string unsettled_text(const RunResult& run, double precision);
+[[nodiscard]] std::string convergence_advice(const RunResult& run, double precision);
 
 /// That of a run with figures of processors; a GPU's timer does not wait for these.
 [[nodiscard]] std::string disturbance_text(const RunResult& run);

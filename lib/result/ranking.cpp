@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/result/standing.h"
+#include "lib/result/ranking.h"
 
 #include <cstddef>
 #include <map>
@@ -11,7 +11,7 @@
 namespace attnbench {
 namespace {
 
-using Rank = Standing::Rank;
+using Rank = Ranking::Rank;
 
 bool competes(const Record& r) {
   return r.claims_speed() && r.verdict() != Verdict::kMistrusted && r.timing.median_us > 0;
@@ -40,7 +40,7 @@ ComparisonKey::ComparisonKey(const Record& record)
       cache(record.cache),
       launch(record.launch) {}
 
-std::vector<Standing> standings(std::span<const Record> records) {
+std::vector<Ranking> rankings(std::span<const Record> records) {
   std::map<ComparisonKey, std::size_t> fastest;
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (!competes(records[i])) continue;
@@ -49,7 +49,7 @@ std::vector<Standing> standings(std::span<const Record> records) {
       known->second = i;
     }
   }
-  std::vector<Standing> found(records.size());
+  std::vector<Ranking> found(records.size());
   for (const auto& [key, best] : fastest) found[best] = {Rank::kFastest, 1};
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (!competes(records[i])) continue;
@@ -65,11 +65,11 @@ std::vector<Standing> standings(std::span<const Record> records) {
   return found;
 }
 
-std::string standing_text(const Standing& standing) {
-  if (!standing.exists()) return {};
-  const std::string ratio = three_digits(standing.ratio);
-  if (standing.rank == Rank::kTied) return ratio + " =";
-  return standing.rank == Rank::kOpen ? ratio + " ?" : ratio;
+std::string ranking_text(const Ranking& ranking) {
+  if (!ranking.exists()) return {};
+  const std::string ratio = three_digits(ranking.ratio);
+  if (ranking.rank == Rank::kTied) return ratio + " =";
+  return ranking.rank == Rank::kOpen ? ratio + " ?" : ratio;
 }
 
 }  // namespace attnbench

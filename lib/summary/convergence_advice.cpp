@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/summary/unsettled.h"
+#include "lib/summary/convergence_advice.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ int threads_of(const RunResult& run) {
 
 }  // namespace
 
-std::string unsettled_text(const RunResult& run, double precision) {
+std::string convergence_advice(const RunResult& run, double precision) {
   const auto figures = std::ranges::count_if(run.records, &Record::claims_speed);
   const auto unsettled = std::ranges::count_if(run.records, ran_out_of_time);
   if (2 * unsettled <= figures) return disturbance_text(run);

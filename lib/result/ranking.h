@@ -25,7 +25,7 @@ struct ComparisonKey {
 };
 
 /// How a cell's time compares with that of the fastest correct one.
-struct Standing {
+struct Ranking {
   enum class Rank {
     kNone,     ///< claims no speed, or is mistrusted
     kFastest,  ///< alone
@@ -43,13 +43,13 @@ struct Standing {
 };
 
 /// One for each record. A cell without competitors is the fastest.
-[[nodiscard]] std::vector<Standing> standings(std::span<const Record> records);
+[[nodiscard]] std::vector<Ranking> rankings(std::span<const Record> records);
 
 /// "1.00", "1.01 =" of a tie, "1.03 ?" where that is open; empty where there is none.
-[[nodiscard]] std::string standing_text(const Standing& standing);
+[[nodiscard]] std::string ranking_text(const Ranking& ranking);
 
-/// The explanation of standing_text().
-inline constexpr const char* kStandingLegend =
+/// The explanation of ranking_text().
+inline constexpr const char* kRankingLegend =
     "vs best: the median over that of the fastest correct backend (=: a tie, the intervals "
     "overlap; ?: open: they overlap and one is wider than asked for; or one is missing, and "
     "samples "

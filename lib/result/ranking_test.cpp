@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/result/standing.h"
+#include "lib/result/ranking.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,24 +33,24 @@ Record of_few_rounds(double median_us) {
 
 std::vector<std::string> texts(const std::vector<Record>& records) {
   std::vector<std::string> texts;
-  for (const Standing& standing : standings(records)) texts.push_back(standing_text(standing));
+  for (const Ranking& ranking : rankings(records)) texts.push_back(ranking_text(ranking));
   return texts;
 }
 
-TEST(Standings, are_over_the_fastest) {
+TEST(Rankings, are_over_the_fastest) {
   EXPECT_THAT(texts({timed(150), timed(100), timed(5820)}), ElementsAre("1.50", "1.00", "58.2"));
   EXPECT_THAT(texts({timed(100)}), ElementsAre("1.00"));
   EXPECT_THAT(texts({}), ElementsAre());
 }
 
-TEST(Standings, call_it_a_tie_where_intervals_overlap) {
+TEST(Rankings, call_it_a_tie_where_intervals_overlap) {
   EXPECT_THAT(texts({timed(100), timed(101), timed(103)}), ElementsAre("1.00 =", "1.01 =", "1.03"));
   EXPECT_THAT(texts({timed(100), timed(103, 3)}), ElementsAre("1.00 =", "1.03 ="));
   EXPECT_THAT(texts({timed(100, 0.1), timed(100.3, 0.1)}), ElementsAre("1.00", "1.00"))
       << "apart, though they print alike";
 }
 
-TEST(Standings, leave_it_open_where_one_has_no_interval) {
+TEST(Rankings, leave_it_open_where_one_has_no_interval) {
   EXPECT_THAT(texts({timed(100), of_few_rounds(150)}), ElementsAre("1.00 ?", "1.50 ?"));
   EXPECT_THAT(texts({of_few_rounds(100), timed(150)}), ElementsAre("1.00 ?", "1.50 ?"));
   EXPECT_THAT(texts({of_few_rounds(100)}), ElementsAre("1.00")) << "nobody else is there";
@@ -58,7 +58,7 @@ TEST(Standings, leave_it_open_where_one_has_no_interval) {
       << "each sample takes more than twice as long as any of the fastest";
 }
 
-TEST(Standings, leave_it_open_by_whatever_factor_where_other_programs_took_the_processors) {
+TEST(Rankings, leave_it_open_by_whatever_factor_where_other_programs_took_the_processors) {
   const auto disturbed = [](Record r, double busy_processors) {
     r.others = {busy_processors, 2};
     return r;
@@ -87,7 +87,7 @@ TEST(OtherPrograms, disturb_from_a_twentieth_of_the_machine_or_half_a_processor_
   EXPECT_FALSE(OtherPrograms{}.disturb());
 }
 
-TEST(Standings, leave_it_open_where_an_overlapping_interval_is_wider_than_asked_for) {
+TEST(Rankings, leave_it_open_where_an_overlapping_interval_is_wider_than_asked_for) {
   Record noisy = timed(300, 80), noisy_but_apart = timed(300);
   noisy.timing.status = noisy_but_apart.timing.status = MeasureStatus::kNoisy;
   EXPECT_THAT(texts({timed(100), noisy}), ElementsAre("1.00 ?", "3.00 ?"));
@@ -95,7 +95,7 @@ TEST(Standings, leave_it_open_where_an_overlapping_interval_is_wider_than_asked_
   EXPECT_THAT(texts({timed(100), timed(101), noisy}), ElementsAre("1.00 =", "1.01 =", "3.00 ?"));
 }
 
-TEST(Standings, are_those_of_correct_cells_only) {
+TEST(Rankings, are_those_of_correct_cells_only) {
   Record wrong = timed(10), impossible = timed(10), doubtful = timed(10), unsupported = timed(10);
   wrong.outcome = Incorrect{"wrong", true};
   impossible.outcome = Completed{Check::kPassed, Speed::kImpossible, "too fast"};
@@ -108,7 +108,7 @@ TEST(Standings, are_those_of_correct_cells_only) {
   EXPECT_THAT(texts({unverified, timed(100)}), ElementsAre("1.00", "2.00"));
 }
 
-TEST(Standings, compare_like_with_like) {
+TEST(Rankings, compare_like_with_like) {
   Record other = timed(10);
   const auto expect_apart = [&](auto change) {
     Record changed = other;

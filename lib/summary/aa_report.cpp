@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/summary/aa_section.h"
+#include "lib/summary/aa_report.h"
 
 #include <fmt/format.h>
 
