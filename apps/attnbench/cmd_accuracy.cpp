@@ -46,7 +46,7 @@ int report_accuracy(const AccuracyCommand& command, Console& console) {
     throw ConfigError(fmt::format("--queries {} are more than the {} tokens of --keys",
                                   command.queries, command.keys));
   }
-  const ModelGeometry model = model_named(command.model, "--model: ");
+  const ModelGeometry model = resolve_model(command.model, "--model: ");
   const LayerKind kind = kind_of(command, model);
   AccuracyReport report{.model = command.model,
                         .layer_kind = std::string(to_string(kind)),

@@ -45,7 +45,7 @@ int explain(const ModelCommand& command, Console& console) {
   }
   ModelQuestion question;
   question.name = command.model;
-  question.model = model_named(command.model);
+  question.model = resolve_model(command.model);
   question.memory = model_memory(question.model, command.tp, asked_format(command),
                                  *dtype_from_string(command.dtype), command.encoder_len);
   question.gpu_bytes = command.gpu_memory;

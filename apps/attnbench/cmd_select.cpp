@@ -103,7 +103,7 @@ int select(const SelectCommand& command, Console& console) {
   const std::string model =
       command.model.empty() ? path_of_model(selection.model, known.scenario) : command.model;
   selection.setup =
-      engine_setup_of(model_named(model, "--model: "), selection.tp, engine_device_named(arch));
+      engine_setup_of(resolve_model(model, "--model: "), selection.tp, engine_device_named(arch));
   selection.setup.topk = command.topk;
   selection.setup.page_size = command.page_size;
   const CacheFormat cache = kv_format_of(command.kv_dtype);

@@ -17,7 +17,7 @@
 
 namespace attnbench {
 
-ModelGeometry model_named(const std::string& name, const std::string& option) {
+ModelGeometry resolve_model(const std::string& name, const std::string& option) {
   if (name.ends_with(".json")) return model_from_hf_config(name);
   if (const ModelGeometry* preset = find_model(name)) return *preset;
   const std::vector<std::string> names = model_names();

@@ -12,7 +12,7 @@ namespace attnbench {
 
 /// A preset, or a config.json by its path. Throws ConfigError: the nearest presets of an unknown
 /// name, which `option` introduces ("--model: "), or file and field of a config.
-[[nodiscard]] ModelGeometry model_named(const std::string& name, const std::string& option = "");
+[[nodiscard]] ModelGeometry resolve_model(const std::string& name, const std::string& option = "");
 
 /// The device of this name. Throws ConfigError with the nearest name and all of them.
 [[nodiscard]] EngineDevice engine_device_named(const std::string& name);

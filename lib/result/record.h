@@ -319,7 +319,7 @@ struct RunResult {
   std::vector<DeviceRates> devices;  ///< every device that the chosen backends use
   /// Backends for the processor that run only what no backend of the GPU supports, since nobody
   /// named them. For the table's header; result files do not hold it.
-  std::vector<std::string> stand_ins;
+  std::vector<std::string> cpu_fallbacks;
   std::vector<ScenarioSource> scenarios;  ///< that were run, in order
   std::vector<InputFile> plugins;         ///< files of backends that were chosen
   OtherPrograms others;                   ///< while the run went on; of several, in the busiest one

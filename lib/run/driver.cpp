@@ -72,7 +72,7 @@ RunResult run_scenario(const Scenario& scenario, const RunPlan& plan, Executor& 
   }
   if (shown) result.ceilings = shown->ceilings;
   for (const Registry::Entry* entry : plan.cpu_fallbacks) {
-    result.stand_ins.push_back(entry->info.name);
+    result.cpu_fallbacks.push_back(entry->info.name);
   }
   const ProcessorLoad whole;
   if (hooks.started) hooks.started(result);

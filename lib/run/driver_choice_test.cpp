@@ -91,7 +91,7 @@ TEST_F(Driver, runs_the_host_beside_a_gpu_only_what_that_does_not_support) {
   });
   add("right", Habit::kRight);
   std::vector<std::string> told;
-  hooks_.started = [&](const RunResult& header) { told = header.stand_ins; };
+  hooks_.started = [&](const RunResult& header) { told = header.cpu_fallbacks; };
   const RunResult supported = run();
   ASSERT_EQ(supported.records.size(), 1u);
   EXPECT_EQ(supported.records[0].backend, "on_gpu");

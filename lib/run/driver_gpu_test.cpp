@@ -236,7 +236,7 @@ TEST_F(TwoDevices, leave_the_host_to_what_the_gpu_does_not_support_where_nobody_
   for (const Record& r : result.records) {
     EXPECT_EQ(registry_.find(r.backend)->info.device, DeviceKind::kCuda) << r.backend;
   }
-  EXPECT_THAT(result.stand_ins, testing::Contains("torch_native"));
+  EXPECT_THAT(result.cpu_fallbacks, testing::Contains("torch_native"));
 }
 
 TEST_F(TwoDevices, leave_the_one_out_that_no_chosen_backend_needs) {

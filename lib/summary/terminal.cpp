@@ -134,10 +134,10 @@ bool shows_reason(const Record& r) {
 bool has_no_interval(const Record& r) { return r.claims_speed() && !has_interval(r); }
 
 /// "a GPU takes part: cpu_flash and torch_native run only …".
-std::string stand_ins_text(const RunResult& header) {
+std::string cpu_fallbacks_text(const RunResult& header) {
   return fmt::format(
       "a GPU takes part: without --backend, {} run only the cases that no GPU backend supports",
-      fmt::join(header.stand_ins, ", "));
+      fmt::join(header.cpu_fallbacks, ", "));
 }
 
 }  // namespace
@@ -195,7 +195,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
   }
   out_ << wrapped(method, options_.width, 0);
   out_ << wrapped(column_legends(columns_), options_.width, 0);
-  if (!header.stand_ins.empty()) out_ << wrapped(stand_ins_text(header), options_.width, 0);
+  if (!header.cpu_fallbacks.empty()) out_ << wrapped(cpu_fallbacks_text(header), options_.width, 0);
 }
 
 void TerminalReport::case_started(const Case& c, const Cost& cost) {

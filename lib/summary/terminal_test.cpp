@@ -442,9 +442,9 @@ TEST(TerminalReport, explains_the_columns_that_it_shows_and_no_other) {
 }
 
 TEST(TerminalReport, says_over_the_cases_that_the_host_only_stands_in) {
-  const auto header = [](std::vector<std::string> stand_ins) {
+  const auto header = [](std::vector<std::string> cpu_fallbacks) {
     RunResult run = sample_run();
-    run.stand_ins = std::move(stand_ins);
+    run.cpu_fallbacks = std::move(cpu_fallbacks);
     std::ostringstream out;
     TerminalReport(out, {}).started(run, sample_scenario());
     return out.str();
