@@ -8,7 +8,7 @@
 
 #include "lib/backend/registry.h"
 #include "lib/result/record.h"
-#include "lib/run/timed_checks.h"
+#include "lib/run/checked_samples.h"
 #include "lib/session/executor.h"
 #include "lib/session/session.h"
 

@@ -196,9 +196,9 @@ void CaseRun::fill_for_timing(RunDevice& device) {
   });
 }
 
-std::unique_ptr<WatchedSamples> CaseRun::watched(std::unique_ptr<SampleSource> samples) {
+std::unique_ptr<CheckedSamples> CaseRun::watched(std::unique_ptr<SampleSource> samples) {
   const std::uint64_t seed = combine(combine(case_->seed, 3), cells_watched_++);
-  return std::make_unique<WatchedSamples>(std::move(samples), seed, sleep_s);
+  return std::make_unique<CheckedSamples>(std::move(samples), seed, sleep_s);
 }
 
 std::vector<SampleChecks> CaseRun::checked(std::span<const CheckedCell> cells) {
@@ -281,7 +281,7 @@ void CaseRun::time_batched_graphs(RunDevice& device) {
   if (device.info.kind != DeviceKind::kCuda) return;
   // A smoke test (--quick): the sets of inputs would take a hundred times as long as all the rest.
   if (scenario_->measure.max_block_samples == 1) return;
-  std::vector<std::unique_ptr<WatchedSamples>> samples;
+  std::vector<std::unique_ptr<CheckedSamples>> samples;
   std::vector<SourcedCell> sourced;
   std::vector<CheckedCell> to_check;
   std::vector<CandidateTiming*> found;

@@ -12,9 +12,9 @@
 
 #include "lib/run/candidate.h"
 #include "lib/run/case_records.h"
+#include "lib/run/checked_samples.h"
 #include "lib/run/driver.h"
 #include "lib/run/processor_load.h"
-#include "lib/run/timed_checks.h"
 #include "lib/session/executor.h"
 
 namespace attnbench {
@@ -39,7 +39,7 @@ class CaseRun {
     Candidate* owner;
     CacheState cache;
     LaunchMode launch;
-    std::unique_ptr<WatchedSamples> samples;
+    std::unique_ptr<CheckedSamples> samples;
   };
 
   /// Cells that are timed together, with what measuring and checking them takes.
@@ -75,7 +75,7 @@ class CaseRun {
   [[nodiscard]] bool anyone_runs() const;
 
   // What several of them take.
-  [[nodiscard]] std::unique_ptr<WatchedSamples> watched(std::unique_ptr<SampleSource> samples);
+  [[nodiscard]] std::unique_ptr<CheckedSamples> watched(std::unique_ptr<SampleSource> samples);
   /// Results in the order of `cells`; empty ones when the scenario verifies nothing.
   [[nodiscard]] std::vector<SampleChecks> checked(std::span<const CheckedCell> cells);
   /// Whether the workspace is damaged again when each of the candidate's cells is visited alone.

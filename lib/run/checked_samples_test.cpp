@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/run/watched_samples.h"
+#include "lib/run/checked_samples.h"
 
 #include <gmock/gmock.h>
 
@@ -35,11 +35,11 @@ class NumberedSamples final : public SampleSource {
 };
 
 const SampleSource::Stop kNever = [] { return false; };
-const WatchedSamples::Wait kNoWait = [](double) {};
+const CheckedSamples::Wait kNoWait = [](double) {};
 
-std::vector<std::int64_t> ordinals(const WatchedSamples& samples) {
+std::vector<std::int64_t> ordinals(const CheckedSamples& samples) {
   std::vector<std::int64_t> found;
-  for (const WatchedSamples::Kept& each : samples.kept()) {
+  for (const CheckedSamples::Kept& each : samples.kept()) {
     EXPECT_EQ(each.ordinal, each.outputs.number) << "a sample is kept with its own outputs";
     found.push_back(each.ordinal);
   }
@@ -47,7 +47,7 @@ std::vector<std::int64_t> ordinals(const WatchedSamples& samples) {
 }
 
 std::vector<std::int64_t> kept_of(std::uint64_t seed, int visits, int count) {
-  WatchedSamples samples(std::make_unique<NumberedSamples>(), seed, kNoWait);
+  CheckedSamples samples(std::make_unique<NumberedSamples>(), seed, kNoWait);
   for (int i = 0; i < visits; ++i) {
     SampleBlock block;
     samples.take(block, count, 1, {});
@@ -79,7 +79,7 @@ TEST(WatchedSamplesOfACell, are_drawn_by_the_seed_from_all_of_them) {
 TEST(WatchedSamplesOfACell, end_with_the_damage_of_a_visit_and_of_its_repetitions) {
   auto source = std::make_unique<NumberedSamples>();
   source->damage = [](std::int64_t taken) { return taken >= 4; };
-  WatchedSamples samples(std::move(source), 1, kNoWait);
+  CheckedSamples samples(std::move(source), 1, kNoWait);
   SampleBlock first, second;
   samples.take(first, 2, 1, kNever);
   EXPECT_EQ(samples.damage(), "");
@@ -91,13 +91,13 @@ TEST(WatchedSamplesOfACell, end_with_the_damage_of_a_visit_and_of_its_repetition
 TEST(WatchedSamplesOfACell, repeat_a_visit_whose_damage_may_be_another_backends) {
   auto source = std::make_unique<NumberedSamples>();
   source->damage = [](std::int64_t taken) { return taken == 4; };
-  WatchedSamples samples(std::move(source), 1, kNoWait);
+  CheckedSamples samples(std::move(source), 1, kNoWait);
   SampleBlock block;
   samples.take(block, 4, 1, kNever);
   EXPECT_EQ(samples.damage(), "");
   EXPECT_EQ(samples.odd_damage(), "input 'q' was modified");
   EXPECT_EQ(block.samples.size(), 4u);
-  for (const WatchedSamples::Kept& each : samples.kept()) {
+  for (const CheckedSamples::Kept& each : samples.kept()) {
     EXPECT_GT(each.outputs.number, 4) << "of the repetition";
   }
 }
@@ -107,7 +107,7 @@ TEST(WatchedSamplesOfACell, wait_longer_before_each_repetition_for_what_others_d
   bool others_run = true;
   source->damage = [&](std::int64_t) { return others_run; };
   double waited_s = 0;
-  WatchedSamples samples(std::move(source), 1, [&](double seconds) {
+  CheckedSamples samples(std::move(source), 1, [&](double seconds) {
     waited_s += seconds;
     others_run = waited_s < 0.5;  // a thread that goes on for half a second
   });
@@ -121,7 +121,7 @@ TEST(WatchedSamplesOfACell, repeat_a_visit_that_changed_guard_bytes_too) {
   auto source = std::make_unique<NumberedSamples>();
   source->text = "guard bytes of 'out' changed";
   source->damage = [](std::int64_t taken) { return taken == 4; };
-  WatchedSamples samples(std::move(source), 1, kNoWait);
+  CheckedSamples samples(std::move(source), 1, kNoWait);
   SampleBlock block;
   samples.take(block, 4, 1, kNever);
   EXPECT_EQ(samples.damage(), "");
@@ -135,7 +135,7 @@ TEST(WatchedSamplesOfACell, keep_the_first_that_left_outputs_unwritten_of_each_s
     if (number >= 41) return {{.out = number}, {.lse = 1}};
     return {{}, {}};
   };
-  WatchedSamples samples(std::move(source), 1, kNoWait);
+  CheckedSamples samples(std::move(source), 1, kNoWait);
   SampleBlock block;
   samples.take(block, 100, 1, kNever);
   const auto found = samples.unwritten();

@@ -7,11 +7,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lib/measure/sample_source.h"
+#include "lib/verify/verify.h"
 
 namespace attnbench {
 
@@ -19,7 +21,7 @@ namespace attnbench {
 /// take turns over these), drawn after it was taken, so that a backend cannot foresee it, and of
 /// the last one; and, of each step, the first sample that left some of O or LSE unwritten. A visit
 /// that damaged memory ends the cell, where it does so again when it is repeated.
-class WatchedSamples final : public SampleSource {
+class CheckedSamples final : public SampleSource {
  public:
   struct Kept {
     std::int64_t ordinal = 0;  ///< of the sample within the cell, from 1
@@ -36,7 +38,7 @@ class WatchedSamples final : public SampleSource {
   using Wait = std::function<void(double seconds)>;
 
   /// `wait` is called before each repetition.
-  WatchedSamples(std::unique_ptr<SampleSource> samples, std::uint64_t seed, Wait wait);
+  CheckedSamples(std::unique_ptr<SampleSource> samples, std::uint64_t seed, Wait wait);
 
   /// Both throw a runtime_error that names the damage.
   void warm_up(WarmUp& first, double enough_s, double limit_s, const Stop& stop) override;
@@ -71,5 +73,25 @@ class WatchedSamples final : public SampleSource {
   std::map<std::pair<bool, std::size_t>, Unwritten> unwritten_;  ///< by LSE or O, and step
   std::string damage_, odd_damage_;
 };
+
+/// What comparing the timed samples of a cell with the reference found.
+struct SampleChecks {
+  int compared = 0;  ///< samples whose rows were compared
+  std::string
+      fault;  ///< of the first wrong sample, or what a visit damaged; empty when all is well
+  std::string doubt;  ///< why right samples prove little; empty when they do not
+};
+
+/// A cell whose samples are taken.
+struct CheckedCell {
+  const CheckedSamples* samples = nullptr;
+  std::vector<Numerics> numerics;  ///< of the backend, for each step of the case
+  std::string launch;              ///< "the eager launches", "the graph"
+};
+
+/// Compares what `cells` kept, all of one case, with the reference of each sample's own contents.
+/// One result a cell, in their order. Uses OpenMP over the samples.
+[[nodiscard]] std::vector<SampleChecks> check_timed_samples(const Case& c,
+                                                            std::span<const CheckedCell> cells);
 
 }  // namespace attnbench
