@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string_view>
 
 #include "lib/base/int_math.h"
@@ -119,6 +120,9 @@ std::string layer_text(const Case& c) {
   return fmt::format("{}", fmt::join(facts, ", "));
 }
 
+/// Shorter waits are not worth a line: they are in the result file.
+constexpr double kLongUs = 1e6;
+
 }  // namespace
 
 std::vector<std::string> case_facts(const Case& c, const Cost& cost, int multiprocessors,
@@ -137,6 +141,16 @@ std::vector<std::string> case_facts(const Case& c, const Cost& cost, int multipr
           padding_text(c.padding),
           graph_text(c),
           cost.bytes_unique <= last_level_cache_bytes ? "fits the last-level cache" : ""};
+}
+
+std::string first_use_text(std::span<const Record> of_case) {
+  std::string text;
+  std::set<std::string_view> named;  // a backend has a record for each of its cells
+  for (const Record& r : of_case) {
+    if (r.first_use_us < kLongUs || !named.insert(r.backend).second) continue;
+    text += fmt::format("{}{} {:.3g} s", text.empty() ? "" : ", ", r.backend, r.first_use_us / 1e6);
+  }
+  return text;
 }
 
 }  // namespace attnbench

@@ -20,7 +20,6 @@
 #include "lib/summary/case_facts.h"
 #include "lib/summary/convergence_advice.h"
 #include "lib/summary/engine_line.h"
-#include "lib/summary/first_use.h"
 #include "lib/summary/model_step_section.h"
 #include "lib/summary/tuning_summary.h"
 #include "lib/view/text_layout.h"

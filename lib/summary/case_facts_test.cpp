@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/summary/first_use.h"
+#include "lib/summary/case_facts.h"
 
 #include <gtest/gtest.h>
 
