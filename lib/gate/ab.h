@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lib/gate/compare.h"
-#include "lib/result/cell_key.h"
+#include "lib/result/record.h"
 
 namespace attnbench {
 

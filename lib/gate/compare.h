@@ -13,7 +13,6 @@
 #include "lib/gate/gate_verdict.h"
 #include "lib/gate/policy.h"
 #include "lib/gate/speed.h"
-#include "lib/result/cell_key.h"
 #include "lib/result/record.h"
 
 namespace attnbench {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/gate/gate_verdict.h"
-#include "lib/result/cell_key.h"
+#include "lib/result/record.h"
 
 namespace attnbench {
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "lib/gate/gate_text.h"
-#include "lib/result/cell_key.h"
 #include "lib/result/record.h"
 #include "lib/result/record_fields.h"
 

@@ -14,7 +14,6 @@
 #include "lib/page/plot_facts.h"
 #include "lib/result/answer.h"
 #include "lib/result/model_step.h"
-#include "lib/result/not_run.h"
 #include "lib/result/ranking.h"
 #include "lib/result/record_fields.h"
 #include "lib/result/record_text.h"

@@ -15,6 +15,9 @@
 namespace attnbench {
 namespace {
 
+using testing::ElementsAre;
+using testing::Pair;
+
 std::string csv_of(const RunResult& run) {
   std::ostringstream out;
   write_csv(run, out);
@@ -67,6 +70,33 @@ TEST(Csv, leaves_the_speed_of_a_cell_empty_that_claims_none) {
       EXPECT_EQ(csv_text(*column, wrong), "") << name;
     }
   }
+}
+
+Record swept() {
+  Record r = sample_run().records[0];
+  r.sweep = {{"batch[0].kv_len", "8k"}, {"kv_cache.k_scale", "0.5"}, {"placement", "shuffled"}};
+  r.groups = {{"chat", 2, 3, 8192}, {"prompt", 1, 512, 512}};
+  return r;
+}
+
+TEST(AddedColumns, hold_swept_values_as_plain_numbers) {
+  EXPECT_THAT(swept_numbers(swept()),
+              ElementsAre(Pair("batch[0].kv_len", 8192), Pair("kv_cache.k_scale", 0.5)));
+}
+
+TEST(AddedColumns, are_those_of_all_records_and_empty_where_one_has_no_such_number) {
+  RunResult run = sample_run();
+  Record other = swept();
+  other.sweep = {{"tp", "2"}};
+  other.groups.clear();
+  run.records = {swept(), other};
+  EXPECT_THAT(added_columns(run),
+              ElementsAre("sweep:batch[0].kv_len", "sweep:kv_cache.k_scale", "q_len:chat",
+                          "kv_len:chat", "q_len:prompt", "kv_len:prompt", "sweep:tp"));
+  EXPECT_EQ(added_text("sweep:batch[0].kv_len", swept()), "8192");
+  EXPECT_EQ(added_text("q_len:chat", swept()), "1.5");
+  EXPECT_EQ(added_text("kv_len:chat", swept()), "4096");
+  EXPECT_EQ(added_text("kv_len:chat", other), "");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include <variant>
 
 #include "lib/base/error.h"
-#include "lib/result/added_columns.h"
+#include "lib/result/csv_columns.h"
 #include "lib/result/record_text.h"
 
 namespace attnbench {

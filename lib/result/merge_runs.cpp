@@ -14,7 +14,7 @@
 
 #include "lib/base/error.h"
 #include "lib/measure/statistics.h"
-#include "lib/result/cell_key.h"
+#include "lib/result/record.h"
 #include "lib/result/run_difference.h"
 
 namespace attnbench {

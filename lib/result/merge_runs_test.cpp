@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/result/cell_key.h"
+#include "lib/result/record.h"
 #include "lib/result/testing/sample_run.h"
 
 namespace attnbench {

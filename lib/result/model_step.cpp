@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "lib/model/layer_kind.h"
-#include "lib/result/not_run.h"
 #include "lib/result/record_text.h"
 #include "lib/scenario/layer_reader.h"
 #include "lib/session/aa_pairs.h"

@@ -28,6 +28,19 @@ struct VerdictOf {
   Verdict operator()(const Crashed& /*outcome*/) const { return Verdict::kCrashed; }
 };
 
+/// The GPU takes the place of the processor as the main device.
+void add_device(RunResult& all, DeviceRates device) {
+  const auto same = [&](const DeviceRates& known) {
+    return known.device.kind == device.device.kind;
+  };
+  if (std::ranges::any_of(all.devices, same)) return;
+  if (device.device.kind == DeviceKind::kCuda) {
+    all.environment.device = device.device;
+    all.ceilings = device.ceilings;
+  }
+  all.devices.push_back(std::move(device));
+}
+
 }  // namespace
 
 Verdict verdict_of(const Outcome& outcome) { return std::visit(VerdictOf{}, outcome); }
@@ -54,23 +67,6 @@ bool is_timed(const Outcome& outcome) {
   const auto* const incorrect = std::get_if<Incorrect>(&outcome);
   return incorrect != nullptr ? incorrect->timed : speed_of(outcome) != Speed::kNone;
 }
-
-namespace {
-
-/// The GPU takes the place of the processor as the main device.
-void add_device(RunResult& all, DeviceRates device) {
-  const auto same = [&](const DeviceRates& known) {
-    return known.device.kind == device.device.kind;
-  };
-  if (std::ranges::any_of(all.devices, same)) return;
-  if (device.device.kind == DeviceKind::kCuda) {
-    all.environment.device = device.device;
-    all.ceilings = device.ceilings;
-  }
-  all.devices.push_back(std::move(device));
-}
-
-}  // namespace
 
 std::string DeclaredFacts::text() const {
   if (!exist()) return {};
@@ -109,6 +105,19 @@ double Record::gb_per_s() const {
 double Record::tflop_per_s() const {
   if (!claims_speed() || timing.median_us <= 0) return 0;
   return static_cast<double>(cost.flops) / timing.median_us / 1e6;
+}
+
+CellKey::CellKey(const Record& record)
+    : scenario(record.scenario),
+      case_id(record.case_id),
+      backend(record.backend),
+      step(record.step),
+      cache(record.cache),
+      launch(record.launch) {}
+
+std::string to_string(const CellKey& key) {
+  return fmt::format("{}: {}, {}, {}, {}, {}", key.scenario, key.case_id, key.backend,
+                     to_string(key.step), to_string(key.cache), to_string(key.launch));
 }
 
 }  // namespace attnbench

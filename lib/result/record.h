@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -331,5 +332,20 @@ struct RunResult {
 
 /// Joins the run of a further scenario, or a further part of one, to `all`, which may be empty.
 void append(RunResult& all, RunResult further);
+
+/// Which cell a record is of: what two records of different runs must share to be compared.
+struct CellKey {
+  explicit CellKey(const Record& record);
+
+  std::string scenario, case_id, backend;
+  StepPart step;
+  CacheState cache;
+  LaunchMode launch;
+
+  auto operator<=>(const CellKey&) const = default;
+};
+
+/// "quickstart: decode/ps16, splitkv, attention, cold, eager".
+[[nodiscard]] std::string to_string(const CellKey& key);
 
 }  // namespace attnbench

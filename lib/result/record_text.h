@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,5 +75,13 @@ inline constexpr const char* kForcedLegend =
 /// Counts for a closing line, for join_parts: "9 cells", "5 passed,", "1 INCORRECT", "2 noisy". The
 /// last ones are statuses of cells whose figure is_open.
 [[nodiscard]] std::vector<std::string> tally_parts(const RunResult& run);
+
+/// Whether the cell was not tried: unsupported or skipped. A table for people has no row of it.
+[[nodiscard]] bool was_not_run(const Record& record);
+
+/// The cells of one case that were not tried, by reason: "torch_native, cpu_flash (no CUDA graph on
+/// a CPU) · mla (no latent cache)". A backend with other cells that were tried is named with the
+/// launch mode or the cache state: "cascade/g", "cascade cold/g". Empty: all were tried.
+[[nodiscard]] std::string not_run_text(std::span<const Record> of_case);
 
 }  // namespace attnbench

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/result/cell_key.h"
 #include "lib/result/csv_columns.h"
 #include "lib/result/journal.h"
+#include "lib/result/record.h"
 #include "lib/result/record_json.h"
 #include "lib/result/run_json.h"
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "lib/backend/registry.h"
-#include "lib/result/cell_key.h"
 #include "lib/result/journal.h"
 #include "lib/result/record.h"
 #include "lib/result/sinks.h"

@@ -12,7 +12,6 @@
 #include <tuple>
 #include <utility>
 
-#include "lib/result/not_run.h"
 #include "lib/result/ranking.h"
 #include "lib/result/record_text.h"
 #include "lib/view/units.h"

@@ -10,7 +10,6 @@
 
 #include "lib/base/printable.h"
 #include "lib/result/answer.h"
-#include "lib/result/not_run.h"
 #include "lib/result/ranking.h"
 #include "lib/result/record_text.h"
 #include "lib/summary/aa_report.h"

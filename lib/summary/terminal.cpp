@@ -12,7 +12,6 @@
 #include "lib/base/printable.h"
 #include "lib/measure/statistics.h"
 #include "lib/result/answer.h"
-#include "lib/result/not_run.h"
 #include "lib/result/record_text.h"
 #include "lib/summary/aa_report.h"
 #include "lib/summary/backend_summary.h"

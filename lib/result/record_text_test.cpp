@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/result/not_run.h"
+#include "lib/result/record_text.h"
 
 #include <gtest/gtest.h>
 
