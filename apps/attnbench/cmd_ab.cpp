@@ -17,10 +17,10 @@
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/gate_options.h"
+#include "apps/attnbench/named_values.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/run_options.h"
-#include "apps/attnbench/scenario_files.h"
 #include "apps/attnbench/this_process.h"
 #include "lib/base/error.h"
 #include "lib/base/system.h"

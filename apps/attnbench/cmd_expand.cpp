@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/named_values.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
-#include "apps/attnbench/scenario_files.h"
 #include "lib/base/exit_code.h"
 #include "lib/inspect/expand_report.h"
 #include "lib/run/run_plan.h"

@@ -16,7 +16,6 @@
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/named_values.h"
 #include "apps/attnbench/option_values.h"
-#include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/engines/engine_setup_of.h"

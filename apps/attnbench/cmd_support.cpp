@@ -11,7 +11,6 @@
 #include "apps/attnbench/named_values.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
-#include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/inspect/engine_support.h"

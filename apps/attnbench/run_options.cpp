@@ -13,8 +13,8 @@
 #include <random>
 #include <set>
 
+#include "apps/attnbench/named_values.h"
 #include "apps/attnbench/option_values.h"
-#include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/lasting_path.h"
 #include "lib/config/word_hints.h"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/scenario_files.h"
+#include "apps/attnbench/named_values.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
