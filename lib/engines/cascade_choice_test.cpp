@@ -26,7 +26,7 @@ Case behind_a_prefix(std::size_t requests, std::int64_t prefix) {
 
 using Answer = std::pair<std::string, std::string>;
 
-Answer answer(const Case& c, int multiprocessors = kUsualMultiprocessors) {
+Answer answer(const Case& c, int multiprocessors = kDefaultSmCount) {
   const CascadeChoice choice = choose_cascade(c, multiprocessors);
   return {choice.answer, choice.reason};
 }

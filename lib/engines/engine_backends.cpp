@@ -92,7 +92,7 @@ std::string dims_refusal(const EngineBackend& backend, const EngineSetup& setup)
 std::string hybrid_refusal(const EngineBackend& backend, const EngineSetup& setup) {
   const bool blackwell = setup.device.platform == Platform::kCuda && setup.device.capability >= 100;
   if (backend.engine != Engine::kSglang || !blackwell ||
-      setup.linear != LinearSort::kGatedDeltaNet || backend.name == "triton" ||
+      setup.linear != LinearAttentionKind::kGatedDeltaNet || backend.name == "triton" ||
       backend.name == "trtllm_mha") {
     return {};
   }

@@ -292,7 +292,7 @@ TEST(EngineBackends, beside_gated_delta_nets_are_few_on_blackwell) {
         {"sm120", "torch_native",
          "beside gated delta nets sm120 takes triton, trtllm_mha and flashinfer only"}}) {
     Asked asked = about(Engine::kSglang, name, device);
-    asked.setup.linear = LinearSort::kGatedDeltaNet;
+    asked.setup.linear = LinearAttentionKind::kGatedDeltaNet;
     EXPECT_EQ(asked.refusal(), want) << name << " on " << device;
   }
 }

@@ -208,7 +208,7 @@ TEST(SglangChoice, warns_of_what_takes_a_flag) {
 
 TEST(SglangChoice, beside_gated_delta_nets_differs_on_blackwell) {
   EngineSetup setup = setup_on("sm100");
-  setup.linear = LinearSort::kGatedDeltaNet;
+  setup.linear = LinearAttentionKind::kGatedDeltaNet;
   EXPECT_EQ(sglang(setup), "triton");
   EXPECT_EQ(sglang(with_topk(setup, 1)), "trtllm_mha");
   EXPECT_EQ(sglang(with_topk(setup, 4)), "triton");
@@ -349,13 +349,13 @@ TEST(VllmChoice, looks_at_encoders_and_batch_invariance_and_not_at_alibi) {
 
 TEST(LinearChoice, stands_beside_the_choice_for_attention) {
   struct Row {
-    LinearSort sort;
+    LinearAttentionKind sort;
     std::string_view sglang, vllm;
   };
-  for (const Row& row : {Row{LinearSort::kGatedDeltaNet, "triton", "GDN_ATTN"},
-                         {LinearSort::kKimiDelta, "triton", "GDN_ATTN"},
-                         {LinearSort::kLightning, "seg_la", "LINEAR_ATTN"},
-                         {LinearSort::kUnknown, "", ""}}) {
+  for (const Row& row : {Row{LinearAttentionKind::kGatedDeltaNet, "triton", "GDN_ATTN"},
+                         {LinearAttentionKind::kKimiDelta, "triton", "GDN_ATTN"},
+                         {LinearAttentionKind::kLightning, "seg_la", "LINEAR_ATTN"},
+                         {LinearAttentionKind::kUnknown, "", ""}}) {
     EngineSetup setup = setup_on("sm90");
     setup.linear = row.sort;
     EXPECT_EQ(choose_linear_backend(Engine::kSglang, setup).backend, row.sglang);
@@ -363,7 +363,7 @@ TEST(LinearChoice, stands_beside_the_choice_for_attention) {
     EXPECT_EQ(sglang(setup), "fa3");
   }
   EngineSetup setup = setup_on("sm90");
-  setup.linear = LinearSort::kGatedDeltaNet;
+  setup.linear = LinearAttentionKind::kGatedDeltaNet;
   setup.is_deterministic = true;
   EXPECT_EQ(choose_linear_backend(Engine::kSglang, setup).flags, "--linear-attn-backend triton");
   EXPECT_EQ(choose_linear_backend(Engine::kVllm, setup).caveat, "no deterministic inference");

@@ -15,7 +15,7 @@
 #include "lib/batch/cache_format.h"
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/fp8_activations.h"
-#include "lib/model/linear_sort.h"
+#include "lib/model/linear_attention_kind.h"
 
 namespace attnbench {
 
@@ -72,7 +72,7 @@ struct EngineSetup {
   bool sees_ahead = false;       ///< not causal, and no cross attention: an encoder
   bool has_spans = false;        ///< spans of its prompts see each other both ways: images
   /// What its linear layers compute (Qwen3-Next); none: it has no such layers.
-  std::optional<LinearSort> linear;
+  std::optional<LinearAttentionKind> linear;
   int heads_q = 0;
   int head_dim_qk = 0,
       head_dim_v = 0;  ///< MLA: of a cached row and of its latent part, 576 and 512

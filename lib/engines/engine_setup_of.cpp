@@ -57,7 +57,7 @@ void add_layers_of(const ModelGeometry& model, EngineSetup& setup) {
   setup.is_encoder_decoder |= cross > 0;
   // Each layer of its decoder is a full and a cross one; in Llama 3.2 Vision a few are cross.
   setup.is_whisper = cross > 0 && cross == model.kinds[LayerKind::kFull];
-  if (model.kinds[LayerKind::kLinear] > 0) setup.linear = model.linear_sort;
+  if (model.kinds[LayerKind::kLinear] > 0) setup.linear = model.linear_kind;
   setup.is_dsa = model.kinds[LayerKind::kSparse] > 0;
 }
 

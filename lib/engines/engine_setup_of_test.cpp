@@ -103,7 +103,7 @@ TEST(EngineSetupOf, latent_attention_has_latent_rows_in_its_expanded_form_too) {
 TEST(EngineSetupOf, a_layer_of_a_hybrid_model_is_of_attention_or_linear) {
   const std::string model =
       "model: qwen3-next-80b-a3b, batch: [{mode: decode, kv_len: 64}], layer: ";
-  EXPECT_EQ(setup_of(model + "full").linear, LinearSort::kGatedDeltaNet);
+  EXPECT_EQ(setup_of(model + "full").linear, LinearAttentionKind::kGatedDeltaNet);
   EXPECT_FALSE(setup_of(model + "full").of_linear_layer);
   EXPECT_TRUE(setup_of(model + "linear").of_linear_layer);
   EXPECT_FALSE(setup_of("model: llama-3.1-8b, batch: q64").linear.has_value());
@@ -145,9 +145,9 @@ TEST(EngineSetupOf, a_model_has_the_sorts_of_all_its_layers) {
   EXPECT_FALSE(gemma.is_mla);
   EXPECT_TRUE(engine_setup_of(*find_model("gpt-oss-20b"), 1, device).has_sinks);
   EXPECT_EQ(engine_setup_of(*find_model("minimax-text-01"), 1, device).linear,
-            LinearSort::kLightning);
+            LinearAttentionKind::kLightning);
   EXPECT_EQ(engine_setup_of(*find_model("kimi-linear-48b"), 1, device).linear,
-            LinearSort::kKimiDelta);
+            LinearAttentionKind::kKimiDelta);
   EXPECT_THROW(static_cast<void>(engine_setup_of(*find_model("llama-3.1-8b"), 7, device)),
                ConfigError);
 }

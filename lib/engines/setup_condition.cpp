@@ -28,7 +28,7 @@ bool is_from(const EngineSetup& s) {
   return s.device.platform == Platform::kCuda && s.device.capability >= least;
 }
 
-template <LinearSort sort>
+template <LinearAttentionKind sort>
 bool has_linear(const EngineSetup& s) {
   return s.linear == sort;
 }
@@ -65,9 +65,9 @@ constexpr ConditionWord kConditions[] = {
     {"up to 16 heads", [](const EngineSetup& s) { return s.heads_q <= 16; }},
     {"16 heads", has_heads<16>},
     {"128 heads", has_heads<128>},
-    {"gated delta nets", has_linear<LinearSort::kGatedDeltaNet>},
-    {"Kimi delta attention", has_linear<LinearSort::kKimiDelta>},
-    {"lightning attention", has_linear<LinearSort::kLightning>},
+    {"gated delta nets", has_linear<LinearAttentionKind::kGatedDeltaNet>},
+    {"Kimi delta attention", has_linear<LinearAttentionKind::kKimiDelta>},
+    {"lightning attention", has_linear<LinearAttentionKind::kLightning>},
 };
 
 }  // namespace

@@ -20,8 +20,8 @@ struct IndexStep {
   /// That the batch is a step of. Arrays of a recorded problem have the same strides in all its
   /// steps: tables are as wide as its longest request may be.
   const Problem& problem;
-  std::int64_t num_pages = 0;                            ///< of the KV pool, dummy page 0 included
-  std::int64_t multiprocessors = kUsualMultiprocessors;  ///< among which schedules divide the work
+  std::int64_t num_pages = 0;                      ///< of the KV pool, dummy page 0 included
+  std::int64_t multiprocessors = kDefaultSmCount;  ///< among which schedules divide the work
 };
 
 /// A form in which kernels are told where the keys of a batch lie, or how to divide them.

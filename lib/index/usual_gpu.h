@@ -6,6 +6,6 @@ namespace attnbench {
 
 /// Multiprocessors of an H100 SXM or H200: what rules and schedules are asked for where no GPU
 /// takes part.
-inline constexpr int kUsualMultiprocessors = 132;
+inline constexpr int kDefaultSmCount = 132;
 
 }  // namespace attnbench

@@ -63,7 +63,7 @@ TEST(EngineSelection, names_what_linear_layers_take_beside_it) {
   EngineSelection selection = selection_with({});
   selection.measured.reset();
   EXPECT_THAT(table_of(selection), Not(HasSubstr("beside")));
-  selection.setup.linear = LinearSort::kGatedDeltaNet;
+  selection.setup.linear = LinearAttentionKind::kGatedDeltaNet;
   const std::string table = table_of(selection);
   EXPECT_THAT(table, HasSubstr("\nSGLang 0.5.23  fa3\n"));
   EXPECT_THAT(table, HasSubstr("\n  beside triton (gated delta nets: the default of "

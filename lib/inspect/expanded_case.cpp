@@ -50,7 +50,7 @@ ExpandedCase expand_case(const Case& c, std::span<const IndexFormat* const> form
   e.source = &c;
   e.cost = count_cost(c);
   e.common_prefix_len = common_prefix_len(c);
-  e.use_cascade = choose_cascade(c, kUsualMultiprocessors);
+  e.use_cascade = choose_cascade(c, kDefaultSmCount);
   e.num_pages = demand.num_pages;
   e.pages_used = demand.pages * (c.kv_cache.manager_page() / c.kv_cache.page_size);
   e.page_use = page_use(c);

@@ -11,7 +11,7 @@ ExpandedCase expand_recurrent_case(const Case& c, std::span<const IndexFormat* c
   ExpandedCase e;
   e.source = &c;
   e.cost = count_cost(c);
-  e.use_cascade = choose_cascade(c, kUsualMultiprocessors);
+  e.use_cascade = choose_cascade(c, kDefaultSmCount);
   e.state_slots = state_slots(c);
   e.pool_bytes = state_pool_bytes(c);
   e.intermediate_state_bytes = intermediate_state_bytes(c, c.q_tokens());

@@ -183,8 +183,8 @@ void read_heads(const JsonFields& config, const HfModelType& type, ModelGeometry
 /// After the kinds of layers. Without linear layers the figures mean nothing.
 void read_linear_layers(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
   if (model.kinds[LayerKind::kLinear] == 0) return;
-  model.linear_sort = type.linear_sort;
-  if (model.linear_sort != LinearSort::kGatedDeltaNet) return;
+  model.linear_kind = type.linear_kind;
+  if (model.linear_kind != LinearAttentionKind::kGatedDeltaNet) return;
   const auto read = [&](const char* key, std::int64_t most, int fallback) {
     return static_cast<int>(config.whole(key, 1, most).value_or(fallback));
   };

@@ -55,7 +55,7 @@ bool holds(const KnownKeys::List& list, std::string_view key) {
 }
 
 bool is_of_its_layers(std::string_view key, const JsonFields& config, const HfModelType& type) {
-  const bool has_linear = type.linear_sort != LinearSort::kUnknown;
+  const bool has_linear = type.linear_kind != LinearAttentionKind::kUnknown;
   if (has_linear && holds(known_keys().linear_layers, key)) return true;
   // Qwen 2's switch and count, which mean nothing beside no window.
   if ((key == "max_window_layers" || key == "use_sliding_window") &&
@@ -97,8 +97,8 @@ bool is_harmless(std::string_view key, const JsonFields& config, const HfModelTy
   if (key == "multi_query") return type.kv_rule == HfKvRule::kFalcon;
   // Grok 2: every layer is a global one.
   if (key == "global_attn_every_n") return config.whole(key, 1, kMaxLayers) == 1;
-  const bool has_state_space =
-      type.linear_sort == LinearSort::kMamba || type.linear_sort == LinearSort::kMamba2;
+  const bool has_state_space = type.linear_kind == LinearAttentionKind::kMamba ||
+                               type.linear_kind == LinearAttentionKind::kMamba2;
   return has_state_space && std::ranges::any_of(known_keys().state_space_prefixes, begins_key);
 }
 

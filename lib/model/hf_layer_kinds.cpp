@@ -304,10 +304,10 @@ void read_hf_layer_kinds(const JsonFields& config, const HfModelType& type, Mode
   need(LayerKind::kSliding, model.sliding_window, "sliding_window");
   need(LayerKind::kChunked, model.attention_chunk, "attention_chunk_size");
   read_kv_sharing(config, type, model);
-  const bool stated = type.linear_sort != LinearSort::kUnknown;
+  const bool stated = type.linear_kind != LinearAttentionKind::kUnknown;
   if (model.kinds[LayerKind::kLinear] > 0 && stated &&
-      type.linear_sort != LinearSort::kGatedDeltaNet) {
-    model.add_note(fmt::format("the linear layers are {}", to_string(type.linear_sort)));
+      type.linear_kind != LinearAttentionKind::kGatedDeltaNet) {
+    model.add_note(fmt::format("the linear layers are {}", to_string(type.linear_kind)));
   }
   if (model.kinds[LayerKind::kSliding] == 0) model.sliding_window = 0;
   if (model.kinds[LayerKind::kChunked] == 0) model.attention_chunk = 0;

@@ -69,7 +69,7 @@ HfModelType read_type(const YamlEntry& entry, Problems& problems) {
   row.read("qk_nope_head_dim", type.qk_nope_head_dim);
   row.read("qk_rope_head_dim", type.qk_rope_head_dim);
   row.read("v_head_dim", type.v_head_dim);
-  row.read("linear_attention", type.linear_sort, kLinearSortWords);
+  row.read("linear_attention", type.linear_kind, kLinearAttentionKindWords);
   row.read("linear_num_key_heads", type.linear_num_key_heads);
   row.read("linear_num_value_heads", type.linear_num_value_heads);
   row.read("linear_key_head_dim", type.linear_key_head_dim);

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/model/linear_sort.h"
+#include "lib/model/linear_attention_kind.h"
 
 namespace attnbench {
 
@@ -78,7 +78,7 @@ struct HfModelType {
   int qk_rope_head_dim = 0;
   int v_head_dim = 0;  ///< 0: no default is known
   /// What its linear layers compute; of gated delta nets its config names the heads and dims.
-  LinearSort linear_sort = LinearSort::kUnknown;
+  LinearAttentionKind linear_kind = LinearAttentionKind::kUnknown;
   int linear_num_key_heads = 0;  ///< 0 here and below: of another sort
   int linear_num_value_heads = 0;
   int linear_key_head_dim = 0;

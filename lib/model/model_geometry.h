@@ -10,7 +10,7 @@
 
 #include "lib/model/attention_layer.h"
 #include "lib/model/layer_kind.h"
-#include "lib/model/linear_sort.h"
+#include "lib/model/linear_attention_kind.h"
 
 namespace attnbench {
 
@@ -62,7 +62,7 @@ struct ModelGeometry {
   int kv_lora_rank = 0;
   int qk_nope_head_dim = 0;
   int qk_rope_head_dim = 0;
-  LinearSort linear_sort = LinearSort::kUnknown;  ///< of the linear layers
+  LinearAttentionKind linear_kind = LinearAttentionKind::kUnknown;  ///< of the linear layers
   // Gated delta net of the linear layers; all 0 where those are of another sort, or unknown.
   int linear_num_key_heads = 0;  ///< of queries too
   int linear_num_value_heads = 0;

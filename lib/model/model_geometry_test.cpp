@@ -102,8 +102,8 @@ TEST(ModelPresets, a_misspelt_key_is_an_error) {
 TEST(ModelPresets, say_what_linear_layers_compute) {
   const std::string whole = "heads_q: 8\nheads_kv: 8\nhead_dim: 64\nlayers: 4\n";
   const std::string hybrid = whole + "layer_kinds: {full: 1, linear: 3}\n";
-  EXPECT_EQ(parse_model(hybrid + "linear_attention: lightning\n", "x").linear_sort,
-            LinearSort::kLightning);
+  EXPECT_EQ(parse_model(hybrid + "linear_attention: lightning\n", "x").linear_kind,
+            LinearAttentionKind::kLightning);
   EXPECT_THROW((void)parse_model(hybrid, "x"), ConfigError);
   EXPECT_THROW((void)parse_model(hybrid + "linear_attention: mamba\n", "x"), ConfigError);
   EXPECT_THROW((void)parse_model(whole + "linear_attention: lightning\n", "x"), ConfigError);
@@ -112,7 +112,7 @@ TEST(ModelPresets, say_what_linear_layers_compute) {
                                           "linear_value_head_dim: 64\n",
                                  "x"),
                ConfigError);
-  EXPECT_EQ(preset("qwen3.5-27b").linear_sort, LinearSort::kGatedDeltaNet);
+  EXPECT_EQ(preset("qwen3.5-27b").linear_kind, LinearAttentionKind::kGatedDeltaNet);
 }
 
 TEST(LayerOf, scales_by_the_root_of_the_head_dim_or_of_gemma_s_scalar) {

@@ -66,7 +66,7 @@ ModelGeometry read_model(const YamlNode& root, Problems& problems) {
   row.read("linear_value_head_dim", m.linear_value_head_dim);
   row.read("linear_conv_kernel_dim", m.linear_conv_kernel_dim);
   // The geometry of a preset never has state-space layers.
-  row.read("linear_attention", m.linear_sort, std::span(kLinearSortWords).first(4));
+  row.read("linear_attention", m.linear_kind, std::span(kLinearAttentionKindWords).first(4));
   if (const YamlNode* scaling = row.find("rope_scaling")) {
     DataRow yarn(*scaling, problems);
     Scaling type = Scaling::kYarn;
@@ -105,10 +105,10 @@ std::string flaw_of(const ModelGeometry& m) {
   if (any && (!all || m.kinds[LayerKind::kLinear] == 0)) {
     return "linear layers, their heads and their dims belong together";
   }
-  if (any && m.linear_sort != LinearSort::kGatedDeltaNet) {
+  if (any && m.linear_kind != LinearAttentionKind::kGatedDeltaNet) {
     return "these heads and dims of linear layers are those of gated delta nets";
   }
-  if ((m.kinds[LayerKind::kLinear] > 0) != (m.linear_sort != LinearSort::kUnknown)) {
+  if ((m.kinds[LayerKind::kLinear] > 0) != (m.linear_kind != LinearAttentionKind::kUnknown)) {
     return "linear layers and linear_attention belong together";
   }
   return "";

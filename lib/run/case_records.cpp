@@ -163,7 +163,7 @@ CaseRecords::CaseRecords(const Scenario& scenario, const PlannedCase& planned,
   const auto gpu = std::ranges::find_if(
       devices, [](const RunDevice& device) { return device.info.kind == DeviceKind::kCuda; });
   const bool has_gpu = gpu != devices.end();
-  use_cascade_ = choose_cascade(planned.c, has_gpu ? gpu->info.units : kUsualMultiprocessors);
+  use_cascade_ = choose_cascade(planned.c, has_gpu ? gpu->info.units : kDefaultSmCount);
   if (has_gpu) {
     engine_choice_ =
         chosen_by_engines(planned.c, gpu->info, scenario.verify.batch_invariant_required);

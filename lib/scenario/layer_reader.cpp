@@ -114,7 +114,7 @@ std::optional<NamedGeometry> read_inline_delta_net(const StrictMap& map, Problem
   g.name = model.name;
   g.layers = 1;
   g.kinds = LayerCounts(LayerKind::kLinear, 1);
-  g.linear_sort = LinearSort::kGatedDeltaNet;
+  g.linear_kind = LinearAttentionKind::kGatedDeltaNet;
   constexpr const char* kNeeds =
       "a gated delta net needs linear_num_key_heads, linear_num_value_heads, linear_key_head_dim "
       "and linear_value_head_dim";

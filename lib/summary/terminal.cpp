@@ -119,7 +119,7 @@ int multiprocessors_of(const RunResult& run) {
   for (const DeviceRates& rates : run.devices) {
     if (rates.device.kind == DeviceKind::kCuda) return rates.device.units;
   }
-  return kUsualMultiprocessors;
+  return kDefaultSmCount;
 }
 
 /// Whether the row's reason is printed: a star says enough of a figure that is noisy.

@@ -9,7 +9,7 @@
 namespace attnbench {
 
 /// What a model's linear layers compute.
-enum class LinearSort : std::uint8_t {
+enum class LinearAttentionKind : std::uint8_t {
   kUnknown,
   kGatedDeltaNet,  ///< arXiv:2412.06464: Qwen3-Next, Qwen3.5
   kKimiDelta,      ///< Kimi delta attention, arXiv:2510.26692: Kimi Linear
@@ -19,23 +19,23 @@ enum class LinearSort : std::uint8_t {
 };
 
 /// The words of presets and data files, in the order of the enumerators.
-inline constexpr std::array<std::string_view, 6> kLinearSortWords = {
+inline constexpr std::array<std::string_view, 6> kLinearAttentionKindWords = {
     "unknown", "gated_delta_net", "kimi_delta", "lightning", "mamba", "mamba2"};
 
 /// "gated delta nets".
-[[nodiscard]] constexpr std::string_view to_string(LinearSort sort) {
+[[nodiscard]] constexpr std::string_view to_string(LinearAttentionKind sort) {
   switch (sort) {
-    case LinearSort::kUnknown:
+    case LinearAttentionKind::kUnknown:
       return "linear layers of an unknown sort";
-    case LinearSort::kGatedDeltaNet:
+    case LinearAttentionKind::kGatedDeltaNet:
       return "gated delta nets";
-    case LinearSort::kKimiDelta:
+    case LinearAttentionKind::kKimiDelta:
       return "Kimi delta attention";
-    case LinearSort::kLightning:
+    case LinearAttentionKind::kLightning:
       return "lightning attention";
-    case LinearSort::kMamba:
+    case LinearAttentionKind::kMamba:
       return "Mamba";
-    case LinearSort::kMamba2:
+    case LinearAttentionKind::kMamba2:
       return "Mamba-2";
   }
   return "?";
