@@ -13,7 +13,7 @@ import unittest
 
 PLUGIN = os.path.abspath(sys.argv.pop(2))
 BINARY = os.path.abspath(sys.argv.pop(1))
-EXAMPLE = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../backends/python_example/python_example.py"))
+EXAMPLE = os.path.abspath(os.path.join(os.path.dirname(__file__), "../python_example/python_example.py"))
 
 # Few heads and keys, so that a test takes seconds; lengths differ, and a page is never full by chance.
 SCENARIO = """

@@ -20,7 +20,7 @@ import unittest
 EXAMPLE = os.path.abspath(sys.argv.pop(3))
 PLUGIN = os.path.abspath(sys.argv.pop(2))
 BINARY = os.path.abspath(sys.argv.pop(1))
-PYTHON_EXAMPLE = os.path.join(os.path.dirname(__file__), "../../backends/python_example/python_example.py")
+PYTHON_EXAMPLE = os.path.join(os.path.dirname(__file__), "../python_example/python_example.py")
 
 SCENARIO = """
 defaults:

@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 BINARY = os.path.abspath(sys.argv.pop(1))
-RESULTS = pathlib.Path(__file__).resolve().parents[2] / "results"
+RESULTS = pathlib.Path(__file__).resolve().parent
 
 
 def kept():

@@ -14,7 +14,7 @@ import time
 import unittest
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(SOURCE, "apps/attnbench/testing"))
+sys.path.insert(0, os.path.join(SOURCE, "lib/page/testing"))
 from browser import Browser, find_chromium  # noqa: E402
 
 BINARY = os.path.abspath(sys.argv.pop(1))
