@@ -24,7 +24,7 @@ if(ATTNBENCH_WERROR)
   list(APPEND cuda_flags -Werror=all-warnings)
 endif()
 # One baseline for everything, so that reference, fixtures and verdicts do not depend on the processor that
-# compiled them. apps/attnbench/cpu_baseline.cpp refuses older ones. Kernels choose more at run time.
+# compiled them. lib/base/cpu_baseline.cpp refuses older ones. Kernels choose more at run time.
 set(ATTNBENCH_BASELINE "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   set(ATTNBENCH_BASELINE -march=x86-64-v3)

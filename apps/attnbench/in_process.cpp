@@ -17,8 +17,8 @@
 #include <ostream>
 #include <utility>
 
-#include "apps/attnbench/this_process.h"
 #include "lib/base/exit_code.h"
+#include "lib/base/this_process.h"
 
 namespace attnbench {
 namespace {

@@ -5,9 +5,9 @@
 #include <iostream>
 
 #include "apps/attnbench/command.h"
-#include "apps/attnbench/cpu_baseline.h"
-#include "apps/attnbench/this_process.h"
 #include "backends/register.h"
+#include "lib/base/cpu_baseline.h"
+#include "lib/base/this_process.h"
 
 int main(int argc, char** argv) {
   attnbench::require_baseline_cpu();

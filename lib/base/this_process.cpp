@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/this_process.h"
+#include "lib/base/this_process.h"
 
 #include <poll.h>
 #include <sys/ioctl.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/cpu_baseline.h"
+#include "lib/base/cpu_baseline.h"
 
 #include <unistd.h>
 
