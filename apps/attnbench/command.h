@@ -12,7 +12,6 @@
 // Only names of CLI11's classes, for all headers: CLI/CLI.hpp takes seconds to compile.
 namespace CLI {
 class App;
-class FormatterBase;
 class ParseError;
 }  // namespace CLI
 
