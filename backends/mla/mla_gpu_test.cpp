@@ -5,7 +5,7 @@
 #include "backends/common/kernel_support.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
-#include "backends/wrappers/item_passes.h"
+#include "backends/wrappers/wrappers.h"
 #include "lib/device/testing/gpu_test.h"
 #include "lib/scenario/problem_of.h"
 

@@ -8,8 +8,7 @@
 #include "backends/paged_fa/testing/gpu_cases.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
-#include "backends/wrappers/item_passes.h"
-#include "backends/wrappers/virtual_batches.h"
+#include "backends/wrappers/wrappers.h"
 #include "lib/device/testing/gpu_test.h"
 #include "lib/scenario/problem_of.h"
 

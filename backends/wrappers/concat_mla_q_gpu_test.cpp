@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/wrappers/concat_mla_q.h"
+#include "backends/wrappers/wrappers.h"
 
 #include <gtest/gtest.h>
 
 #include "backends/mla/mla.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
-#include "backends/wrappers/padded_heads.h"
 #include "backends/wrappers/upcast_fp8_queries.h"
 #include "lib/device/testing/gpu_test.h"
 

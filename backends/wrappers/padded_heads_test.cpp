@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/wrappers/padded_heads.h"
+#include "backends/wrappers/wrappers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/wrappers/ragged_paged.h"
+#include "backends/wrappers/wrappers.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/wrappers/two_stage.h"
+#include "backends/wrappers/wrappers.h"
 
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/testing/conformance.h"
