@@ -1,12 +1,69 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <ostream>
-
-#include "lib/result/record_text.h"
 #include "lib/result/sinks.h"
+
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include "lib/result/answer.h"
+#include "lib/result/model_step.h"
+#include "lib/result/record_json.h"
+#include "lib/result/record_text.h"
+#include "lib/result/run_json.h"
 #include "lib/view/json.h"
+#include "lib/view/junit.h"
 
 namespace attnbench {
+
+void write_json(const RunResult& run, std::ostream& out) {
+  // A record a line: two files differ in the lines of the cells that differ.
+  Json header = run_json(run);
+  header["answer"] = answer_text(run);
+  header["model_steps"] = model_steps_json(run);
+  std::string root = header.dump(2, ' ', false, Json::error_handler_t::replace);
+  root.resize(root.rfind("\n}"));
+  out << root << ",\n  \"records\": [";
+  const char* separator = "\n    ";
+  for (const Record& record : run.records) {
+    out << separator << json_line(record_json(record));
+    separator = ",\n    ";
+  }
+  out << (run.records.empty() ? "]\n}\n" : "\n  ]\n}\n");
+}
+
+namespace {
+
+/// An error is what the exit code reports although no answer was wrong: a backend that crashed, or
+/// attnbench itself failed.
+JunitCase::Outcome outcome_of(const Record& r) {
+  using enum JunitCase::Outcome;
+  if (r.verdict() == Verdict::kCrashed || r.harness_error() == HarnessError::kDefect) return kError;
+  if (r.has_failed()) return kFailure;
+  const bool left_out = r.verdict() == Verdict::kUnsupported || r.verdict() == Verdict::kSkipped;
+  return left_out ? kSkipped : kPassed;
+}
+
+}  // namespace
+
+void write_junit(const RunResult& run, std::ostream& out) {
+  JunitSuite suite{.name = scenario_names(run),
+                   .timestamp = run.environment.started_utc,
+                   .seconds = run.wall_s,
+                   .cases = {}};
+  for (const Record& r : run.records) {
+    suite.cases.push_back({.class_name = r.scenario + "." + r.mix,
+                           .name = cell_name(run, r),
+                           .outcome = outcome_of(r),
+                           .word = verdict_word(r),
+                           .reason = r.reason(),
+                           .details = r.repro,
+                           // A cell that claims no speed shows none.
+                           .seconds = r.claims_speed() ? r.timing.median_us / 1e6 : 0.0});
+  }
+  write_junit_suite(suite, out);
+}
+
 namespace {
 
 /// Entries of failed cells have zero times, as Google Benchmark's own reporter writes them: its
