@@ -28,7 +28,7 @@
 #include "lib/gate/compare.h"
 #include "lib/page/page.h"
 #include "lib/page/plots.h"
-#include "lib/page/png.h"
+#include "lib/page/svg_plot.h"
 #include "lib/result/result_file.h"
 #include "lib/result/result_reader.h"
 

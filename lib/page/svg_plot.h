@@ -52,4 +52,8 @@ struct SvgPlot {
 /// anything else to fetch. Names may hold anything. Needs one point at least.
 void write_svg(const SvgPlot& plot, std::ostream& out);
 
+/// The picture at twice its size in pixels, as a PNG file's bytes. Starts `rsvg-convert` (Debian's
+/// librsvg2-bin); throws EnvironmentError, naming the package, where there is none or it fails.
+[[nodiscard]] std::string png_of_svg(const std::string& svg);
+
 }  // namespace attnbench
