@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "lib/result/record_text.h"
 #include "lib/summary/brief_reason.h"
-#include "lib/summary/convergence_advice.h"
 
 namespace attnbench {
 namespace {
@@ -72,6 +72,66 @@ std::vector<std::string> doubts_of(const RunResult& run) {
   }
   if (run.interrupted) doubts.emplace_back("the run was interrupted");
   return doubts;
+}
+
+namespace {
+
+/// Threads of the processor that take part; 0 when a GPU alone does.
+int threads_of(const RunResult& run) {
+  for (const DeviceRates& each : run.devices) {
+    if (each.device.kind == DeviceKind::kCpu) return each.device.units;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string convergence_advice(const RunResult& run, double precision) {
+  const auto figures = std::ranges::count_if(run.records, &Record::claims_speed);
+  const auto unsettled = std::ranges::count_if(run.records, ran_out_of_time);
+  if (2 * unsettled <= figures) return disturbance_text(run);
+  std::string text =
+      fmt::format("{} of {} figures missed ±{:g} %: ", unsettled, figures, precision * 100);
+  const std::string disturbance = disturbance_text(run.others);
+  if (disturbance.empty()) {
+    return text + "try a longer --cell-timeout, more --rounds or a wider --precision";
+  }
+  text += disturbance + "; try --quiet-wait 5min, ";
+  const int threads = threads_of(run);
+  if (threads > 1) text += fmt::format("--threads {}, ", threads - 1);
+  return text + "a longer --cell-timeout or a wider --precision";
+}
+
+std::string disturbance_text(const RunResult& run) {
+  const bool suffers = std::ranges::any_of(run.records, [](const Record& record) {
+    return record.claims_speed() && !has_device_timer(record);
+  });
+  return suffers ? disturbance_text(run.others) : "";
+}
+
+std::string disturbance_text(const OtherPrograms& others) {
+  if (!others.disturb()) return {};
+  return fmt::format("other programs kept {:.1f} of {} processors busy", others.busy_processors,
+                     others.processors);
+}
+
+std::string sharers_text(const RunResult& run) {
+  GpuSharers most;
+  std::int64_t shared = 0, figures = 0;
+  for (const Record& each : run.records) {
+    if (!each.claims_speed() || !each.timing.sharers.known()) continue;
+    ++figures;
+    if (!each.timing.sharers.disturb()) continue;
+    ++shared;
+    most |= each.timing.sharers;
+  }
+  if (shared == 0) return {};
+  const std::string memory =
+      most.memory_bytes == 0
+          ? ""
+          : fmt::format(" ({:.1f} GB)", static_cast<double>(most.memory_bytes) / 1e9);
+  return fmt::format("{} other process{}{} had the GPU open in {} of {} figures", most.processes,
+                     most.processes == 1 ? "" : "es", memory, shared, figures);
 }
 
 }  // namespace attnbench

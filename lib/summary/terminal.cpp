@@ -17,7 +17,7 @@
 #include "lib/summary/backend_summary.h"
 #include "lib/summary/brief_reason.h"
 #include "lib/summary/case_facts.h"
-#include "lib/summary/convergence_advice.h"
+#include "lib/summary/doubts.h"
 #include "lib/summary/engine_line.h"
 #include "lib/summary/model_step_section.h"
 #include "lib/summary/tuning_summary.h"
