@@ -7,6 +7,7 @@
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/memory_need.h"
 #include "lib/fixture/pool_demand.h"
+#include "lib/fixture/state_memory.h"
 #include "lib/index/csr.h"
 #include "lib/index/page_table.h"
 #include "lib/scenario/problem_of.h"
@@ -88,6 +89,29 @@ ExpandedCase expand_case(const Case& c, std::span<const IndexFormat* const> form
     e.arrays.push_back(abridged("custom_mask", batch.spec_info->custom_mask));
     e.arrays.push_back(abridged("retrive_next_token", batch.spec_info->retrive_next_token));
     e.arrays.push_back(abridged("retrive_next_sibling", batch.spec_info->retrive_next_sibling));
+  }
+  for (const IndexFormat* format : formats) {
+    e.indices.push_back(indices_of_case(*format, c, layout));
+  }
+  return e;
+}
+
+ExpandedCase expand_recurrent_case(const Case& c, std::span<const IndexFormat* const> formats) {
+  ExpandedCase e;
+  e.source = &c;
+  e.cost = count_cost(c);
+  e.use_cascade = choose_cascade(c, kDefaultSmCount);
+  e.state_slots = state_slots(c);
+  e.pool_bytes = state_pool_bytes(c);
+  e.intermediate_state_bytes = intermediate_state_bytes(c, c.q_tokens());
+  const BatchLayout layout = lay_out(c);
+  const ForwardBatch& batch = layout.batch;
+  e.arrays = {abridged("query_start_loc", qo_indptr(batch)),
+              abridged("state_indices", batch.state_indices),
+              abridged("has_initial_state", batch.has_initial_state),
+              abridged("positions", batch.positions)};
+  if (batch.spec_info) {
+    e.arrays.push_back(abridged("retrieve_parent_token", batch.spec_info->retrieve_parent_token));
   }
   for (const IndexFormat* format : formats) {
     e.indices.push_back(indices_of_case(*format, c, layout));
