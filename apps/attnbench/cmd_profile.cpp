@@ -21,7 +21,6 @@
 #include "apps/attnbench/plugins.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
-#include "lib/base/lasting_path.h"
 #include "lib/base/shell_text.h"
 #include "lib/base/system.h"
 #include "lib/cost/cost.h"

@@ -16,8 +16,8 @@
 #include "apps/attnbench/plugins.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
-#include "lib/base/lasting_path.h"
 #include "lib/base/printable.h"
+#include "lib/base/system.h"
 #include "lib/config/word_hints.h"
 #include "lib/view/text_layout.h"
 

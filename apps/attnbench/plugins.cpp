@@ -14,7 +14,6 @@
 #include "apps/attnbench/option_values.h"
 #include "lib/backend/plugin.h"
 #include "lib/base/error.h"
-#include "lib/base/lasting_path.h"
 #include "lib/base/system.h"
 #include "lib/config/problems.h"
 #include "lib/config/word_hints.h"

@@ -16,7 +16,7 @@
 #include "apps/attnbench/named_values.h"
 #include "apps/attnbench/option_values.h"
 #include "lib/base/error.h"
-#include "lib/base/lasting_path.h"
+#include "lib/base/system.h"
 #include "lib/config/word_hints.h"
 #include "lib/isolate/remote_worker.h"
 

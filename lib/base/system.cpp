@@ -43,4 +43,10 @@ TemporaryFolder::~TemporaryFolder() {
   fs::remove_all(path_, ignored);
 }
 
+std::string lasting_path(const std::string& path) {
+  std::error_code no_folder;
+  const std::filesystem::path whole = std::filesystem::absolute(path, no_folder);
+  return no_folder ? path : whole.lexically_normal().string();
+}
+
 }  // namespace attnbench

@@ -30,4 +30,8 @@ class TemporaryFolder {
   std::string path_;
 };
 
+/// The path as a shell in any folder would type it; as it is where the folder that it starts from
+/// has been removed.
+[[nodiscard]] std::string lasting_path(const std::string& path);
+
 }  // namespace attnbench

@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "lib/base/error.h"
-#include "lib/base/lasting_path.h"
 #include "lib/base/printable.h"
+#include "lib/base/system.h"
 #include "lib/result/result_file.h"
 #include "lib/result/result_reader.h"
 #include "lib/result/run_difference.h"

@@ -8,7 +8,7 @@
 #include <array>
 #include <filesystem>
 
-#include "lib/base/lasting_path.h"
+#include "lib/base/system.h"
 #include "lib/config/key_values.h"
 #include "lib/config/value_reader.h"
 #include "lib/scenario/fill.h"
