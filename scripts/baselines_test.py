@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 BINARY = os.path.abspath(sys.argv.pop(1))
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCRIPT = os.path.join(SOURCE, "scripts/baselines")
 
 SCENARIO = """
