@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lib/base/told_apart.h"
 #include "lib/batch/key_set.h"
 #include "lib/verify/verify.h"
+#include "lib/view/units.h"
 
 namespace attnbench {
 namespace {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace attnbench {
 namespace {
@@ -104,6 +105,15 @@ std::string fit_left(std::string_view text, std::size_t width) {
 std::string fit_right(std::string_view text, std::size_t width) {
   const std::string fitted = cut_to_width(text, width);
   return std::string(width - std::min(width, display_width(fitted)), ' ') + fitted;
+}
+
+std::pair<std::string, std::string> told_apart(double a, double b) {
+  for (int digits = 4;; ++digits) {
+    std::string first = fmt::format("{:.{}g}", a, digits);
+    std::string second = fmt::format("{:.{}g}", b, digits);
+    const bool as_good_as_it_gets = a == b || digits == std::numeric_limits<double>::max_digits10;
+    if (first != second || as_good_as_it_gets) return {std::move(first), std::move(second)};
+  }
 }
 
 }  // namespace attnbench

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace attnbench {
 
@@ -47,5 +48,8 @@ template <std::integral Count>
 /// `text` padded with spaces to `width` columns; longer text loses its tail to "…".
 [[nodiscard]] std::string fit_left(std::string_view text, std::size_t width);
 [[nodiscard]] std::string fit_right(std::string_view text, std::size_t width);
+
+/// Two numbers as a message prints them: in four digits, or in as many as it takes to differ.
+[[nodiscard]] std::pair<std::string, std::string> told_apart(double a, double b);
 
 }  // namespace attnbench

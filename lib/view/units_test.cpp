@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/base/told_apart.h"
+#include "lib/view/units.h"
 
 #include <gtest/gtest.h>
 
