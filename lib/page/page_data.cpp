@@ -12,7 +12,6 @@
 #include "lib/gate/gate_text.h"
 #include "lib/page/packed_column.h"
 #include "lib/page/plot_facts.h"
-#include "lib/result/answer.h"
 #include "lib/result/model_step.h"
 #include "lib/result/ranking.h"
 #include "lib/result/record_fields.h"

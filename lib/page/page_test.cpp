@@ -15,7 +15,6 @@
 #include "lib/page/inline_text.h"
 #include "lib/page/plot_facts.h"
 #include "lib/page/testing/unpacked_column.h"
-#include "lib/result/answer.h"
 #include "lib/result/ranking.h"
 #include "lib/result/testing/golden.h"
 #include "lib/result/testing/sample_run.h"

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/backend/registry.h"
 #include "lib/result/record.h"
+#include "lib/scenario/scenario.h"
 
 namespace attnbench {
 
@@ -83,5 +85,9 @@ inline constexpr const char* kForcedLegend =
 /// a CPU) · mla (no latent cache)". A backend with other cells that were tried is named with the
 /// launch mode or the cache state: "cascade/g", "cascade cold/g". Empty: all were tried.
 [[nodiscard]] std::string not_run_text(std::span<const Record> of_case);
+
+/// The command that runs exactly this cell again. `entry` is of the record's backend.
+[[nodiscard]] std::string repro_line(const Scenario& scenario, const Record& record,
+                                     const Registry::Entry& entry = {});
 
 }  // namespace attnbench

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/result/record_text.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,82 @@ TEST(NotRun, names_both_of_an_a_a_pair_as_one) {
   const Unsupported reason{"no latent cache"};
   EXPECT_EQ(not_run_text(std::vector<Record>{named("mla", reason), named("mla#2", reason)}),
             "mla (no latent cache)");
+}
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+/// The words that a POSIX shell makes of a line.
+std::vector<std::string> words_in_a_shell(const std::string& line) {
+  FILE* pipe = popen(("set -f; printf '%s\\0' " + line).c_str(), "r");
+  if (pipe == nullptr) return {};
+  std::vector<std::string> words(1);
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) {
+    if (c == '\0') {
+      words.emplace_back();
+    } else {
+      words.back() += static_cast<char>(c);
+    }
+  }
+  words.pop_back();
+  return pclose(pipe) == 0 ? words : std::vector<std::string>{};
+}
+
+TEST(ReproLine, elides_defaults_and_quotes_for_the_shell) {
+  Scenario scenario;
+  scenario.path = "it's here.yaml";
+  scenario.seed = 7;
+  Record record;
+  record.case_id = "mla/ps64";
+  record.backend = "cpu_flash";
+  EXPECT_EQ(repro_line(scenario, record),
+            "attnbench run 'it'\\''s here.yaml' --case mla/ps64 --backend cpu_flash --cache cold "
+            "--seed 7");
+  scenario.measure.launch = {LaunchMode::kEager, LaunchMode::kGraph};
+  scenario.verify.enabled = false;
+  EXPECT_THAT(repro_line(scenario, record), HasSubstr("--launch eager --seed 7 --no-verify"));
+}
+
+TEST(ReproLine, reaches_the_program_word_for_word_through_a_shell) {
+  for (const std::string odd :
+       {"plain/ps16", "mla,\"odd\"", "it's", "a b  c", "$HOME", "a;true", "*", "a&b", "(x)",
+        "$HOME;`ls`", "*/?[x]", "back\\slash", "#comment", "~", "grün"}) {
+    Scenario scenario;
+    scenario.path = odd + ".yaml";
+    scenario.seed = 18446744073709551615u;
+    Record record;
+    record.case_id = odd;
+    record.backend = "b " + odd;
+    record.cache = CacheState::kWarm;
+    record.launch = LaunchMode::kGraph;
+    const std::vector<std::string> expected = {
+        "attnbench",           "run",     scenario.path, "--case",   odd,     "--backend",
+        record.backend,        "--cache", "warm",        "--launch", "graph", "--seed",
+        "18446744073709551615"};
+    EXPECT_EQ(words_in_a_shell(repro_line(scenario, record)), expected) << odd;
+  }
+}
+
+TEST(ReproLine, names_a_plug_in_that_the_scenario_does_not) {
+  Registry registry;
+  registry.add_hosted({.name = "mine"}, {"python3", "-c"}, "/my/plugin.py");
+  const Registry::Entry& mine = registry.entries().front();
+  Scenario scenario;
+  EXPECT_THAT(repro_line(scenario, {}, mine),
+              HasSubstr(" --plugin /my/plugin.py --python python3"));
+  scenario.backends = {"cpu_flash", "/my/plugin.py"};
+  EXPECT_THAT(repro_line(scenario, {}, mine), Not(HasSubstr("--plugin")));
+  EXPECT_THAT(repro_line(scenario, {}, mine), HasSubstr(" --python python3"));
+}
+
+TEST(ReproLine, gives_a_timeout_only_to_what_has_a_process_of_its_own) {
+  Registry registry;
+  registry.add_hosted({.name = "mine"}, {"python3", "-c"}, "/my/plugin.py");
+  Scenario scenario;
+  scenario.command.hosted_options = {"--timeout", "3s"};
+  EXPECT_THAT(repro_line(scenario, {}, registry.entries().front()), EndsWith(" --timeout 3s"));
+  EXPECT_THAT(repro_line(scenario, {}), Not(HasSubstr("--timeout")));
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "lib/result/answer.h"
 #include "lib/result/model_step.h"
+#include "lib/result/ranking.h"
 #include "lib/result/record_json.h"
 #include "lib/result/record_text.h"
 #include "lib/result/run_json.h"

@@ -13,7 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/cost/cost.h"
 #include "lib/measure/statistics.h"
-#include "lib/result/repro_line.h"
+#include "lib/result/record_text.h"
 #include "lib/run/chosen_by_engines.h"
 #include "lib/scenario/problem_of.h"
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "lib/base/printable.h"
-#include "lib/result/answer.h"
 #include "lib/result/ranking.h"
 #include "lib/result/record_text.h"
 #include "lib/summary/aa_report.h"

@@ -11,7 +11,7 @@
 
 #include "lib/base/printable.h"
 #include "lib/measure/statistics.h"
-#include "lib/result/answer.h"
+#include "lib/result/ranking.h"
 #include "lib/result/record_text.h"
 #include "lib/summary/aa_report.h"
 #include "lib/summary/backend_summary.h"

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "lib/result/repro_line.h"
+#include "lib/result/record_text.h"
 
 namespace attnbench {
 namespace {
