@@ -74,8 +74,6 @@ function(attnbench_room name)
     # One at a time: several at once disturb each other's times and each other's count of free memory.
     attnbench_test_program(${name}_gpu_test SOURCES ${gpu_tests} DEPENDS ${test_depends}
                            PROPERTIES LABELS gpu RESOURCE_LOCK gpu)
-    # Each folder has few of them: their headers take longer than they do.
-    set_property(SOURCE ${gpu_tests} PROPERTY UNITY_GROUP ${name}_gpu_tests)
   endif()
 endfunction()
 
@@ -116,10 +114,12 @@ endfunction()
 #
 # A GoogleTest program. ctest runs it whole, or as <n> processes that share its tests: a process for each test
 # takes longer to start than most tests to run. What fails, or is skipped, is printed with its name.
+# With CMAKE_UNITY_BUILD it is compiled as one: the headers of tests take longer than they do.
 function(attnbench_test_program name)
   cmake_parse_arguments(test "" "SHARDS" "SOURCES;DEPENDS;PROPERTIES" ${ARGN})
   add_executable(${name} ${test_SOURCES})
-  attnbench_unite_folders(${name} ${test_SOURCES})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD_MODE GROUP)
+  set_property(SOURCE ${test_SOURCES} PROPERTY UNITY_GROUP ${name})
   target_link_libraries(${name} PRIVATE ${test_DEPENDS} attnbench_test_flags GTest::gtest_main)
   target_precompile_headers(${name} REUSE_FROM attnbench_test_headers)
   if(NOT test_SHARDS)
