@@ -1,9 +1,11 @@
-# attnbench_room(<name> [COLD] [MEASURES] [DEPENDS <target>...] [TEST_DEPENDS <target>...] [TEST_SHARDS <n>])
+# attnbench_room(<name> [COLD] [MEASURES] [DEPENDS <target>...] [TEST_DEPENDS <target>...] [TEST_SHARDS <n>]
+#                [TEST_APART <suite>])
 #
 # Makes the static library attnbench_<name> of the sources in the current folder (and its subfolders
 # that have no CMakeLists.txt of their own) and, of the *_test.cpp beside them, the program <name>_test, which
-# ctest runs as TEST_SHARDS processes. Sources in folders testing/ become the library attnbench_<name>_testing:
-# the room's tests have it, other rooms' tests name it in TEST_DEPENDS, the product never has it.
+# ctest runs as TEST_SHARDS processes, and its suite TEST_APART as one more. Sources in folders testing/ become the
+# library attnbench_<name>_testing: the room's tests have it, other rooms' tests name it in TEST_DEPENDS, the product
+# never has it.
 #
 # With a CUDA compiler its *.cu join the library, and *_gpu_test.cpp become <name>_gpu_test, labelled gpu.
 # What only makes sense with CUDA but is plain C++ ends in _cuda.cpp; its counterpart, in _without_cuda.cpp.
@@ -11,7 +13,7 @@
 # COLD: code that reads and writes text is not worth an optimiser's time (-O1 in a Release build).
 # MEASURES: kernels that hold a clock are optimised even where the others are few and need not be fast.
 function(attnbench_room name)
-  cmake_parse_arguments(room "COLD;MEASURES" "TEST_SHARDS" "DEPENDS;TEST_DEPENDS" ${ARGN})
+  cmake_parse_arguments(room "COLD;MEASURES" "TEST_SHARDS;TEST_APART" "DEPENDS;TEST_DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   file(GLOB others CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
   foreach(other ${others})
@@ -68,7 +70,8 @@ function(attnbench_room name)
     list(PREPEND test_depends attnbench_${name}_testing)
   endif()
   if(tests)
-    attnbench_test_program(${name}_test SOURCES ${tests} DEPENDS ${test_depends} SHARDS ${room_TEST_SHARDS})
+    attnbench_test_program(${name}_test SOURCES ${tests} DEPENDS ${test_depends} SHARDS ${room_TEST_SHARDS}
+                           APART ${room_TEST_APART})
   endif()
   if(ATTNBENCH_HAVE_CUDA AND gpu_tests)
     # One at a time: several at once disturb each other's times and each other's count of free memory.
@@ -110,13 +113,15 @@ function(attnbench_unite_kernels variable name)
   endif()
 endfunction()
 
-# attnbench_test_program(<name> SOURCES <file>... DEPENDS <target>... [SHARDS <n>] [PROPERTIES <key> <value>...])
+# attnbench_test_program(<name> SOURCES <file>... DEPENDS <target>... [SHARDS <n>] [APART <suite>]
+#                        [PROPERTIES <key> <value>...])
 #
 # A GoogleTest program. ctest runs it whole, or as <n> processes that share its tests: a process for each test
 # takes longer to start than most tests to run. What fails, or is skipped, is printed with its name.
+# The suite APART runs as a process of its own: what its tests share takes long, and each shard would make it.
 # With CMAKE_UNITY_BUILD it is compiled as one: the headers of tests take longer than they do.
 function(attnbench_test_program name)
-  cmake_parse_arguments(test "" "SHARDS" "SOURCES;DEPENDS;PROPERTIES" ${ARGN})
+  cmake_parse_arguments(test "" "SHARDS;APART" "SOURCES;DEPENDS;PROPERTIES" ${ARGN})
   add_executable(${name} ${test_SOURCES})
   set_target_properties(${name} PROPERTIES UNITY_BUILD_MODE GROUP)
   set_property(SOURCE ${test_SOURCES} PROPERTY UNITY_GROUP ${name})
@@ -125,13 +130,18 @@ function(attnbench_test_program name)
   if(NOT test_SHARDS)
     set(test_SHARDS 1)
   endif()
+  set(filter "")
+  if(test_APART)
+    add_test(NAME ${name}.${test_APART} COMMAND ${name} --gtest_brief=1 --gtest_filter=${test_APART}.*)
+    set(filter --gtest_filter=-${test_APART}.*)
+  endif()
   foreach(shard RANGE 1 ${test_SHARDS})
     set(entry ${name})
     if(test_SHARDS GREATER 1)
       set(entry ${name}.${shard}_of_${test_SHARDS})
     endif()
     math(EXPR index "${shard} - 1")
-    add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1)
+    add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1 ${filter})
     set_tests_properties(${entry} PROPERTIES
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${test_SHARDS};GTEST_SHARD_INDEX=${index}" ${test_PROPERTIES})
   endforeach()
