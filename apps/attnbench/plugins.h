@@ -7,7 +7,7 @@
 
 #include "apps/attnbench/command.h"
 #include "lib/backend/registry.h"
-#include "lib/isolate/file_plugins.h"
+#include "lib/isolate/python_plugins.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {

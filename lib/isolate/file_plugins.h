@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lib/backend/registry.h"
 
@@ -21,18 +22,9 @@ void add_object_plugin(const std::string& path, const std::string& cuda_absence,
 /// What such a process does: loads the object and prints its backends. Ends the process.
 [[noreturn]] void describe_object_plugin(const std::string& path);
 
-/// How backends in Python files are run.
-struct PythonHost {
-  std::string python = "python3";  ///< the interpreter, by path or looked for on PATH
-  std::string worker_library;      ///< libattnbench_worker.so, which the interpreter loads
-};
-
-/// Registers the backends of the Python file at `path`, each of which runs in a process of `host`'s
-/// interpreter. Throws ConfigError, with Python's message, when there is no such file or no valid
-/// backend in it, and EnvironmentError when there is no such interpreter or no library. GPU
-/// backends are registered as absent, with `cuda_absence` as the reason, unless that is empty; so
-/// are those that require packages which the interpreter does not have, with pip's command line.
-void load_python_plugin(const std::string& path, const PythonHost& host,
-                        const std::string& cuda_absence, Registry& registry);
+/// Registers a backend of the file at `path`: absent for this reason, or, where that is empty, run
+/// by a process that `host` starts. Throws ConfigError where its name is taken.
+void add_file_backend(BackendInfo info, const std::string& absence, std::vector<std::string> host,
+                      const std::string& path, Registry& registry);
 
 }  // namespace attnbench
