@@ -39,7 +39,7 @@ struct AbCommand {
   std::uint64_t coin = 0;
   RunOptions run;  ///< which both programs are given as they stand
   std::vector<std::string> plugins;
-  std::string python;
+  std::vector<std::string> python;
   GateOptions gate;
 };
 
@@ -94,7 +94,9 @@ void add_plugins(AbCommand& command, const KnownBackends& known) {
   for (const std::string& plugin : command.plugins) {
     words.insert(words.end(), {"--plugin", plugin});
   }
-  if (!command.python.empty()) words.insert(words.end(), {"--python", command.python});
+  for (const std::string& python : command.python) {
+    words.insert(words.end(), {"--python", python});
+  }
   const std::string& of_environment = known.plugins_of_environment();
   if (!of_environment.empty()) setenv(kPluginsVariable, of_environment.c_str(), 1);
 }
@@ -205,7 +207,8 @@ void add_ab_command(CLI::App& app, Action& action) {
       ->option_text("FILE")
       ->allow_extra_args(false);
   ab_app->add_option("--python", command->python, "as in run: interpreter of .py plug-ins")
-      ->option_text("PROGRAM");
+      ->option_text("[NAME=]PROGRAM")
+      ->allow_extra_args(false);
   declare_options_for_processes(*ab_app, command->run);
   declare_gate_options(*ab_app, command->gate);
   ab_app->callback([command, ab_app, &action] {

@@ -84,7 +84,11 @@ void list_backends(const Registry& registry, std::size_t columns, std::ostream& 
   }
   for (const auto& [name, entry] : listed) {
     std::string about = entry->info.description;
-    if (!entry->info.packages.empty()) about += fmt::format(" ({})", entry->info.packages);
+    const auto& [packages, environment] = std::pair(entry->info.packages, entry->info.environment);
+    if (!packages.empty()) {
+      about += fmt::format(" ({}{}{})", packages, environment.name.empty() ? "" : " in ",
+                           environment.name);
+    }
     if (!entry->absence.empty()) about = "absent: " + entry->absence;
     if (!entry->info.by_default) about += " (only by name)";
     const std::string head =
@@ -150,6 +154,8 @@ Json backends_json(const Registry& registry) {
     list.push_back({{"name", entry.info.name},
                     {"version", entry.info.version},
                     {"packages", entry.info.packages},
+                    {"environment", entry.info.environment.name},
+                    {"python", entry.info.environment.python},
                     {"kernel", entry.info.kernel},
                     {"device", device_word(entry.info.device)},
                     {"index_format", entry.info.index_format},

@@ -69,7 +69,7 @@ std::string source_of(const std::string& name, bool python) {
 /// The interpreter of a plug-in where no option names one.
 std::string usual_python() {
   const char* const named = std::getenv(kPythonVariable);
-  return named != nullptr ? named : PythonHost().python;
+  return named != nullptr ? named : kUsualPython;
 }
 
 bool has_numpy(const std::string& python) {

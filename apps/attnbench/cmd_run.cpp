@@ -134,6 +134,9 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
   for (const std::string& note : notes_on_plugins(runs)) {
     console.err << "note: " << printable(note) << '\n';
   }
+  for (const std::string& trouble : known.troubles()) {
+    console.err << "note: " << printable(trouble) << "; the other environments run on\n";
+  }
   std::vector<std::string> inputs;
   for (const PlannedRun& each : runs) inputs.push_back(each.scenario.path);
   OutputOptions wanted = options.outputs;
@@ -186,7 +189,7 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
             }});
   }
   RunResult result;
-  std::string failure;
+  std::string failure = fmt::format("{}", fmt::join(known.troubles(), "; "));
   for (const PlannedRun& each : runs) {
     RunHooks hooks = display.hooks_for(each, kept);
     // When standard output has failed and no file is to be written, further results would be lost.
@@ -202,7 +205,8 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
                                  [&](const std::string& text) { display.note(text); }));
     } catch (const EnvironmentError& error) {
       if (result.records.empty()) throw;
-      failure = error.what();  // the results of earlier scenarios are kept
+      // The results of earlier scenarios are kept.
+      failure += fmt::format("{}{}", failure.empty() ? "" : "; ", error.what());
       break;
     }
   }

@@ -176,14 +176,25 @@ std::string program_of(const char* called) {
   return word.find('/') == std::string::npos ? word : lasting_path(word);
 }
 
+/// Trouble in environments, which the run of others did not end, is told after all else; a run has
+/// told it itself.
+int run_action(const Action& action, const KnownBackends& known, Console& console) {
+  const int exit_code = action(known, console);
+  if (known.troubles().empty() || exit_code != static_cast<int>(ExitCode::kOk)) return exit_code;
+  for (const std::string& trouble : known.troubles()) {
+    console.err << "error: " << printable(trouble) << '\n';
+  }
+  return static_cast<int>(ExitCode::kEnvironment);
+}
+
 int guarded(const Action& action, const Registry& registry, const PluginOptions& plugins,
             Console& console) {
   try {
     if (plugins.in_process) {
       const InProcess guard(console);
-      return action(KnownBackends(registry, plugins), console);
+      return run_action(action, KnownBackends(registry, plugins), console);
     }
-    return action(KnownBackends(registry, plugins), console);
+    return run_action(action, KnownBackends(registry, plugins), console);
   } catch (const ConfigError& error) {
     console.err << error.what();
     return static_cast<int>(ExitCode::kUsage);

@@ -25,15 +25,22 @@ namespace attnbench {
 namespace {
 
 /// The library lies beside the program: in the build and where it is installed.
-PythonHost python_host(const PluginOptions& options) {
-  PythonHost host;
-  if (const char* const named = std::getenv(kPythonVariable)) host.python = named;
-  if (!options.python.empty()) host.python = options.python;
-  host.worker_library =
-      (std::filesystem::path(self_path()).parent_path() / "../lib/libattnbench_worker.so")
-          .lexically_normal()
-          .string();
-  return host;
+std::string worker_library() {
+  return (std::filesystem::path(self_path()).parent_path() / "../lib/libattnbench_worker.so")
+      .lexically_normal()
+      .string();
+}
+
+/// Without a scenario.
+std::vector<PythonEnvironment> environments_of(const PluginOptions& options) {
+  std::vector<PythonEnvironment> environments;
+  for (const std::string& word : options.python) {
+    environments.push_back(python_environment(word));
+  }
+  expect_distinct(environments);
+  if (!environments.empty()) return environments;
+  const char* const named = std::getenv(kPythonVariable);
+  return {python_environment(named != nullptr ? named : kUsualPython)};
 }
 
 /// Files that the environment and the options name.
@@ -45,20 +52,6 @@ std::vector<std::string> named_files(const PluginOptions& options) {
   for (const std::string& word : environment_list(kPluginsVariable)) add(word);
   for (const std::string& word : options.files) add(word);
   return paths;
-}
-
-/// Registers what the file holds, once.
-void load_once(const std::string& path, const PythonHost& host, bool in_process,
-               Registry& registry) {
-  const auto of_this_file = [&](const Registry::Entry& entry) { return entry.plugin == path; };
-  if (std::ranges::any_of(registry.entries(), of_this_file)) return;
-  if (path.ends_with(".py")) {
-    load_python_plugin(path, host, cuda_absence(), registry);
-  } else if (in_process) {
-    load_plugin(path, cuda_absence(), registry);
-  } else {
-    add_object_plugin(path, cuda_absence(), registry);
-  }
 }
 
 namespace fs = std::filesystem;
@@ -121,9 +114,12 @@ void add_plugin_options(CLI::App& program, PluginOptions& options) {
         ->allow_extra_args(false);
     command
         ->add_option("--python", options.python,
-                     "interpreter of .py plug-ins; if not given, ATTNBENCH_PYTHON or python3")
-        ->type_name("PROGRAM")
-        ->check(not_empty());
+                     "interpreter of .py plug-ins; repeatable with names, v33=NEW/bin/python: a "
+                     "backend that two environments have is v33/vllm:fa3 in this one; if not "
+                     "given: the scenario's, ATTNBENCH_PYTHON or python3")
+        ->type_name("[NAME=]PROGRAM")
+        ->check(not_empty())
+        ->allow_extra_args(false);
   };
   for (const char* name : {"run", "expand", "support", "dump", "profile"}) {
     add(program.get_subcommand(name));
@@ -142,22 +138,52 @@ void add_plugin_options(CLI::App& program, PluginOptions& options) {
 }
 
 KnownBackends::KnownBackends(Registry registry, const PluginOptions& options)
-    : registry_(std::move(registry)), host_(python_host(options)), in_process_(options.in_process) {
-  const std::vector<std::string> files = named_files(options);
+    : builtin_(std::move(registry)),
+      files_(named_files(options)),
+      of_command_(environments_of(options)),
+      asked_by_option_(!options.python.empty()),
+      in_process_(options.in_process) {
   if (const char* const named = std::getenv(kPluginsVariable)) of_environment_ = named;
   unsetenv(kPluginsVariable);  // the processes below would load the files again
-  for (const std::string& path : files) load_once(path, host_, in_process_, registry_);
+}
+
+/// Registers what the file holds, once.
+void KnownBackends::load_once(const std::string& path, PythonHost& host, Registry& registry) const {
+  const auto of_this_file = [&](const Registry::Entry& entry) { return entry.plugin == path; };
+  if (std::ranges::any_of(registry.entries(), of_this_file)) return;
+  if (!path.ends_with(".py")) {
+    in_process_ ? load_plugin(path, cuda_absence(), registry)
+                : add_object_plugin(path, cuda_absence(), registry);
+    return;
+  }
+  for (std::string& trouble : load_python_plugin(path, host, cuda_absence(), registry)) {
+    if (std::ranges::find(troubles_, trouble) == troubles_.end()) {
+      troubles_.push_back(std::move(trouble));
+    }
+  }
+}
+
+const Registry& KnownBackends::registry_in(const std::vector<PythonEnvironment>& python) const {
+  if (!loaded_ || loaded_in_ != python) {
+    Registry registry = builtin_;
+    host_ = {python, worker_library()};
+    for (const std::string& path : files_) load_once(path, host_, registry);
+    loaded_ = std::move(registry);
+    loaded_in_ = python;
+  }
+  return *loaded_;
 }
 
 Registry KnownBackends::with_those_of(const Scenario& scenario,
                                       const std::vector<std::string>& names) const {
-  Registry all = registry_;
+  const bool of_scenario = !asked_by_option_ && !scenario.python.empty();
+  Registry all = registry_in(of_scenario ? scenario.python : of_command_);
   Problems problems(scenario.text, scenario.path);
   for (std::size_t i = 0; i < scenario.backends.size(); ++i) {
     if (!is_plugin_file(scenario.backends[i])) continue;
     const Place& place = scenario.backend_places.at(i);
     try {
-      load_once(scenario.backends[i], host_, in_process_, all);
+      load_once(scenario.backends[i], host_, all);
     } catch (const ConfigError& error) {
       problems.add(place, error.diagnostics().front().message);
     } catch (const EnvironmentError& error) {

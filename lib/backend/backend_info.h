@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "lib/backend/python_environment.h"
 #include "lib/backend/support.h"
 #include "lib/batch/problem.h"
 #include "lib/device/device.h"
@@ -37,6 +38,7 @@ struct BackendInfo {
   /// The installed packages that it calls, as pip names them, the main one first: "vllm==0.22.0
   /// torch==2.11.0". Empty for a backend that stands on its own.
   std::string packages;
+  PythonEnvironment environment;  ///< in which it runs and these are; empty: none
   std::string kernel;        ///< the operation as its package calls it; empty without a package
   std::string description;   ///< one line for `attnbench list backends`
   std::string index_format;  ///< "kv_indptr/kv_indices", "page_table", …

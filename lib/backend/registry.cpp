@@ -29,8 +29,10 @@ void Registry::add_hosted(BackendInfo info, std::vector<std::string> host, std::
 }
 
 const Registry::Entry* Registry::find(std::string_view name) const {
-  const auto found =
-      std::ranges::find_if(entries_, [&](const Entry& e) { return e.info.name == name; });
+  const auto found = std::ranges::find_if(entries_, [&](const Entry& e) {
+    const PythonEnvironment& of = e.info.environment;
+    return e.info.name == name || (!of.name.empty() && name_in(of, e.info.name) == name);
+  });
   return found == entries_.end() ? nullptr : &*found;
 }
 

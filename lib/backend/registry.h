@@ -40,7 +40,8 @@ class Registry {
   void add_hosted(BackendInfo info, std::vector<std::string> host, std::string plugin);
 
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
-  /// Null when there is no such backend.
+  /// Null when there is no such backend. One that only the environment v33 has is also called
+  /// "v33/NAME".
   [[nodiscard]] const Entry* find(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> names() const;
 

@@ -4,8 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <exception>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -37,27 +41,84 @@ std::string host_text() {
   return fmt::format("HEADER = r'''{}'''\n{}", files.front().text, files.back().text);
 }
 
-/// Of a file that cannot be imported, the last line of what Python prints says why.
-json described(const std::string& path, const PythonHost& host) {
+/// What keeps an interpreter from hosting anything; empty: nothing.
+std::string fault_of(const std::string& python) {
+  constexpr const char* kAsked =
+      "import sys; print('attnbench', 'hosts' if sys.version_info >= (3, 9) else "
+      "'Python %d.%d' % sys.version_info[:2])";
+  constexpr std::chrono::seconds kToAnswer{10};
   ChildOutput output;
   try {
-    output = output_of_child({host.python, "-c", host_text(), "describe", path}, kToDescribe);
+    output = output_of_child({python, "-c", kAsked}, kToAnswer);
   } catch (const EnvironmentError&) {
-    throw EnvironmentError(
-        fmt::format("{}: {} cannot be run; --python names the interpreter", path, host.python));
+    return "cannot be run";
   }
   const std::string last = output.last_line();
+  if (!output.is_well() || !last.starts_with("attnbench ")) {
+    return fmt::format("is no Python that runs: it {}", output.end);
+  }
+  return last == "attnbench hosts" ? "" : "is of Python before 3.9:" + last.substr(last.find(' '));
+}
+
+/// Of a file that cannot be imported, the last line of what Python prints says why.
+json described(const std::string& path, const std::string& python) {
+  ChildOutput output;
+  try {
+    output = output_of_child({python, "-c", host_text(), "describe", path}, kToDescribe);
+  } catch (const EnvironmentError&) {  // fault_of() says why
+  }
+  const std::string last = output.last_line();
+  const json answer = json::parse(last, nullptr, false);
+  if (output.is_well() && answer.is_array()) return answer;
+  if (const std::string fault = fault_of(python); !fault.empty()) {
+    throw EnvironmentError(fmt::format("{} {}; --python names the interpreter", python, fault));
+  }
   if (output.end == "exited with code 1" && !last.empty()) {
     const bool elsewhere = last.find("ModuleNotFoundError") != std::string::npos;
     throw ConfigError(fmt::format(
         "plug-in {}: {}{}", path, last,
-        elsewhere ? fmt::format(" for {}; --python names another interpreter", host.python) : ""));
+        elsewhere ? fmt::format(" for {}; --python names another interpreter", python) : ""));
   }
-  const json answer = json::parse(last, nullptr, false);
-  if (output.is_well() && answer.is_array()) return answer;
   throw ConfigError(
       fmt::format("plug-in {}: its process, of {}, {} while it said which backends it holds{}{}",
-                  path, host.python, output.end, last.empty() ? "" : ": ", last));
+                  path, python, output.end, last.empty() ? "" : ": ", last));
+}
+
+/// What the file holds in one environment.
+struct Description {
+  PythonEnvironment environment;
+  json backends;
+};
+
+/// Of each environment of `host` that can tell; `troubles` has a sentence for each that cannot. One
+/// whose interpreter is at fault leaves `host`. Throws where none can.
+std::vector<Description> descriptions_of(const std::string& path, PythonHost& host,
+                                         std::vector<std::string>& troubles) {
+  std::vector<Description> found;
+  std::vector<PythonEnvironment> sound;
+  std::exception_ptr first;
+  for (const PythonEnvironment& each : host.environments) {
+    std::string trouble;
+    try {
+      found.push_back({each, described(path, each.python)});
+      sound.push_back(each);
+    } catch (const ConfigError& error) {
+      trouble = error.diagnostics().front().message;
+      if (!first) first = std::current_exception();
+      sound.push_back(each);
+    } catch (const EnvironmentError& error) {
+      trouble = error.what();
+      if (!first) {
+        first = std::make_exception_ptr(EnvironmentError(fmt::format("{}: {}", path, trouble)));
+      }
+    }
+    if (!trouble.empty()) {
+      troubles.push_back(fmt::format("environment {}: {}", each.name, trouble));
+    }
+  }
+  if (found.empty()) std::rethrow_exception(first);
+  host.environments = std::move(sound);
+  return found;
 }
 
 CudaGraphSupport graph_support_of(const std::string& word) {
@@ -95,8 +156,8 @@ BackendInfo info_of(const json& described, const std::string& path) {
 
 }  // namespace
 
-void load_python_plugin(const std::string& path, const PythonHost& host,
-                        const std::string& cuda_absence, Registry& registry) {
+std::vector<std::string> load_python_plugin(const std::string& path, PythonHost& host,
+                                            const std::string& cuda_absence, Registry& registry) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) {
     throw ConfigError(fmt::format("plug-in {}: there is no such file", path));
@@ -106,16 +167,36 @@ void load_python_plugin(const std::string& path, const PythonHost& host,
         "plug-in {}: there is no {}, which Python needs to load; build all of attnbench", path,
         host.worker_library));
   }
-  for (const json& each : described(path, host)) {
-    BackendInfo info = info_of(each, path);
-    std::string absence = info.device == DeviceKind::kCuda ? cuda_absence : "";
-    const std::string missing = each.at("absence");
-    const bool would_help = absence.empty() || kBuiltForGpus;
-    if (!missing.empty() && would_help) absence += (absence.empty() ? "" : "; ") + missing;
-    add_file_backend(std::move(info), absence,
-                     {host.python, "-c", host_text(), "worker", path, host.worker_library}, path,
-                     registry);
+  std::vector<std::string> troubles;
+  const std::vector<Description> all = descriptions_of(path, host, troubles);
+  std::map<std::string, std::set<std::string>> having;  // environments, by names of backends
+  for (const Description& in : all) {
+    for (const json& each : in.backends) {
+      if (each.at("absence").get<std::string>().empty()) {
+        having[each.at("name")].insert(in.environment.name);
+      }
+    }
   }
+  std::map<std::string, std::string> teller;  // the environment that says why none has a backend
+  for (const Description& in : all) {
+    for (const json& each : in.backends) {
+      BackendInfo info = info_of(each, path);
+      const std::string missing = each.at("absence");
+      const std::size_t environments = having[info.name].size();
+      const std::string& tells = teller.try_emplace(info.name, in.environment.name).first->second;
+      if (!missing.empty() && (environments > 0 || tells != in.environment.name)) continue;
+      info.environment = in.environment;
+      if (environments > 1) info.name = name_in(in.environment, info.name);
+      std::string absence = info.device == DeviceKind::kCuda ? cuda_absence : "";
+      const bool would_help = absence.empty() || kBuiltForGpus;
+      if (!missing.empty() && would_help) absence += (absence.empty() ? "" : "; ") + missing;
+      add_file_backend(
+          std::move(info), absence,
+          {in.environment.python, "-c", host_text(), "worker", path, host.worker_library}, path,
+          registry);
+    }
+  }
+  return troubles;
 }
 
 }  // namespace attnbench

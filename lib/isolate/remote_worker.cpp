@@ -62,7 +62,7 @@ RemoteWorker::RemoteWorker(const Scenario& scenario, const Isolation& isolation,
   }
   const DeviceOptions& devices = isolation.devices;
   post("starting", {{"build", build_id()},
-                    {"backend", std::string(registered_name(entry.info.name))},
+                    {"backend", without_environment(registered_name(entry.info.name))},
                     {"threads", devices.threads},
                     {"ceiling_turns", isolation.ceiling_turns},
                     {"processes", isolation.processes},

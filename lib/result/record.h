@@ -224,6 +224,7 @@ struct Record {
   std::string backend;
   std::string backend_version;
   std::string packages, kernel, engine_flag;  ///< of BackendInfo
+  PythonEnvironment environment;              ///< likewise
   std::string device;                         ///< DeviceInfo::name
   CacheState cache = CacheState::kCold;
   LaunchMode launch = LaunchMode::kEager;
@@ -321,6 +322,9 @@ struct RunResult {
   /// Backends for the processor that run only what no backend of the GPU supports, since nobody
   /// named them. For the table's header; result files do not hold it.
   std::vector<std::string> cpu_fallbacks;
+  /// Python environments with a name, and what the backends there call: "v33: vllm==0.33.0 in
+  /// new/bin/python". Likewise for the header: records hold it.
+  std::vector<std::string> environments;
   std::vector<ScenarioSource> scenarios;  ///< that were run, in order
   std::vector<InputFile> plugins;         ///< files of backends that were chosen
   OtherPrograms others;                   ///< while the run went on; of several, in the busiest one

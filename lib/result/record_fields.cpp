@@ -76,6 +76,10 @@ std::vector<RecordField> make_fields() {
       {"packages", "packages", "", member<&R::packages>(),
        "Installed packages that the backend calls, as pip names them, the main one first; empty: "
        "none"},
+      {"environment/name", "environment", "", member<&R::environment, &PythonEnvironment::name>(),
+       "Name of the Python environment in which the backend runs; empty: it has none"},
+      {"environment/python", "python", "", member<&R::environment, &PythonEnvironment::python>(),
+       "The interpreter of that environment"},
       {"kernel", "kernel", "", member<&R::kernel>(),
        "The operation as its package calls it; empty without a package"},
       {"engine_flag", "engine_flag", "", member<&R::engine_flag>(),
@@ -84,13 +88,11 @@ std::vector<RecordField> make_fields() {
       {"device", "device", "", member<&R::device>(), "Name of the device"},
       {"cache", "cache", "", word<kCacheStates, &R::cache>(),
        "What the last-level cache holds when a sample starts: cold no data of the forward, warm "
-       "what the "
-       "same forward left, serving queries, index arrays and workspace but no KV"},
+       "what the same forward left, serving queries, index arrays and workspace but no KV"},
       {"launch", "launch", "", word<kLaunches, &R::launch>(), "How the forward is launched"},
       {"step", "step", "", word<kSteps, &R::step>(),
        "Part of the step that is run: attention, the write of its keys and values into the cache, "
-       "or "
-       "both"},
+       "or both"},
       {"mode", "mode", "", of_words(member<&R::mode>(), modes), "Forward mode of the batch"},
       {"dtype", "dtype", "", of_words(member<&R::dtype>(), dtypes),
        "Of new K and V, and of Q and O where fp8 says nothing else"},
@@ -143,8 +145,7 @@ std::vector<RecordField> make_fields() {
        "sweep"},
       {"sweep_numbers", "", "", swept_numbers_access(),
        "Those of them that are numbers, sizes among them: 8192 of 8k; the CSV has a column "
-       "sweep:PATH "
-       "for each, behind all others"},
+       "sweep:PATH for each, behind all others"},
       {"groups", "", "", groups_access(),
        "Requests by entry of the batch, with their tokens; the CSV has the means of a request in "
        "columns q_len:NAME and kv_len:NAME, behind all others"},
@@ -158,8 +159,7 @@ std::vector<RecordField> make_fields() {
        "Rows of query tokens that belong to no request; no other figure counts them"},
       {"graph_bucket", "graph_bucket", "", member<&R::graph_bucket>(),
        "Requests of the CUDA graph in which the batch ran, padding included; 0: a launch or a "
-       "graph "
-       "without padding"},
+       "graph without padding"},
       {"status", "status", "", word<kMeasureStatuses, &R::timing, &Time::status>(),
        "How the measurement ended"},
       {"reason", "reason", "", reason_access(),
@@ -185,8 +185,7 @@ std::vector<RecordField> make_fields() {
        "The slowest of them; null: not timed", &R::is_timed},
       {"first_use_us", "first_use_us", "us", member<&R::first_use_us>(),
        "Host time of the case's first plan and run, with all that a library compiles, loads or "
-       "tries "
-       "out at the first use of such a case in a process; null: not verified",
+       "tries out at the first use of such a case in a process; null: not verified",
        was_used},
       {"update_us", "update_us", "us", member<&R::update, &HostTiming::median_us>(),
        "Host time of Plan::update(), median: what a recorded plan needs to take on the next step's "
@@ -194,8 +193,7 @@ std::vector<RecordField> make_fields() {
        is_updated},
       {"workspace_bytes", "workspace_bytes", "bytes", member<&R::workspace_bytes>(),
        "Workspace that the plan reserved, without index arrays; null: none was reserved, so that "
-       "it "
-       "needs none or its library has memory of its own, which is not known",
+       "it needs none or its library has memory of its own, which is not known",
        has_workspace},
       {"enqueue_us", "enqueue_us", "us", member<&R::timing, &Time::enqueue_us>(),
        "Host time of the call that launches a forward, median; null where the work is done when "
@@ -230,8 +228,7 @@ std::vector<RecordField> make_fields() {
        "(query, key) pairs that the mask lets through, the same for every query head"},
       {"flops", "flops", "", member<&R::cost, &Cost::flops>(),
        "2 heads_q (head_dim_qk + head_dim_v) visible_pairs; gated_delta_net: 7 heads_kv "
-       "head_dim_qk "
-       "head_dim_v q_tokens"},
+       "head_dim_qk head_dim_v q_tokens"},
       {"bytes_unique", "bytes_unique", "bytes", member<&R::cost, &Cost::bytes_unique>(),
        "Each distinct byte of Q, K, V, O and LSE once"},
       {"bytes_streamed", "bytes_streamed", "bytes", member<&R::cost, &Cost::bytes_streamed>(),

@@ -12,6 +12,7 @@ namespace {
 
 bool is_second(const Record& r) { return r.aa.pairs > 0; }
 bool has_batched_graph(const Record& r) { return r.graph_n.tried(); }
+bool has_environment(const Record& r) { return !r.environment.python.empty(); }
 bool is_compared(const Record& r) { return r.error.rows > 0; }
 bool has_declared(const Record& r) { return r.declared.exist(); }
 bool has_engine_choice(const Record& r) {
@@ -25,6 +26,8 @@ bool knows_sharers(const Record& r) { return r.timing.sharers.known(); }
 
 const std::vector<RecordGroup>& record_groups() {
   static const std::vector<RecordGroup> groups = {
+      {"environment", "The Python environment in which the backend runs; null: it needs none",
+       has_environment},
       {"layer", "Properties of the layer beyond its shape"},
       {"kv_cache", "Properties of the KV cache beyond page_size and kv_dtype"},
       {"fp8", "Activations in fp8: of none, its members are null"},

@@ -12,7 +12,6 @@
 
 #include "lib/base/printable.h"
 #include "lib/base/shell_text.h"
-#include "lib/isolate/child_process.h"
 #include "lib/measure/statistics.h"
 #include "lib/session/aa_pairs.h"
 #include "lib/view/units.h"
@@ -208,12 +207,14 @@ std::string repro_line(const Scenario& scenario, const Record& record,
   std::string line = shell_quoted(command.program) + " run " +
                      shell_quoted(command.file.empty() ? scenario.path : command.file);
   line += option("--case", record.case_id);
-  line += option("--backend", registered_name(record.backend));
+  const std::string backend(registered_name(record.backend));
+  const PythonEnvironment& environment = entry.info.environment;
+  // One environment is named below, in which a name means this backend alone.
+  line += option("--backend", environment.name.empty() ? backend : without_environment(backend));
   const bool in_the_file =
       std::ranges::find(scenario.backends, entry.plugin) != scenario.backends.end();
   if (!entry.plugin.empty() && !in_the_file) line += option("--plugin", entry.plugin);
-  const bool python = !entry.host.empty() && entry.host.front() != ChildProcess::kThisProgram;
-  if (python) line += option("--python", entry.host.front());
+  if (!environment.python.empty()) line += option("--python", to_string(environment));
   // Cache state and seed are always spelled, since the file and the command line can both set them.
   line += option("--cache", to_string(record.cache));
   const bool eager_alone = scenario.measure.launch == std::vector{LaunchMode::kEager};

@@ -114,7 +114,8 @@ TEST(ReproLine, reaches_the_program_word_for_word_through_a_shell) {
 
 TEST(ReproLine, names_a_plug_in_that_the_scenario_does_not) {
   Registry registry;
-  registry.add_hosted({.name = "mine"}, {"python3", "-c"}, "/my/plugin.py");
+  registry.add_hosted({.name = "mine", .environment = {"", "python3"}}, {"python3", "-c"},
+                      "/my/plugin.py");
   const Registry::Entry& mine = registry.entries().front();
   Scenario scenario;
   EXPECT_THAT(repro_line(scenario, {}, mine),
@@ -122,6 +123,16 @@ TEST(ReproLine, names_a_plug_in_that_the_scenario_does_not) {
   scenario.backends = {"cpu_flash", "/my/plugin.py"};
   EXPECT_THAT(repro_line(scenario, {}, mine), Not(HasSubstr("--plugin")));
   EXPECT_THAT(repro_line(scenario, {}, mine), HasSubstr(" --python python3"));
+}
+
+TEST(ReproLine, names_the_environment_in_which_the_backend_runs) {
+  Registry registry;
+  registry.add_hosted({.name = "v33/mine", .environment = {"v33", "/new/python"}},
+                      {"/new/python", "-c"}, "/my/plugin.py");
+  Record record;
+  record.backend = "v33/mine";
+  EXPECT_THAT(repro_line({}, record, registry.entries().front()),
+              HasSubstr(" --backend mine --plugin /my/plugin.py --python v33=/new/python --cache"));
 }
 
 TEST(ReproLine, gives_a_timeout_only_to_what_has_a_process_of_its_own) {

@@ -196,6 +196,7 @@ Record CaseRecords::blank_record(const Registry::Entry& entry, CacheState cache,
   r.backend = entry.info.name;
   r.backend_version = entry.info.version;
   r.packages = entry.info.packages;
+  r.environment = entry.info.environment;
   r.kernel = entry.info.kernel;
   r.engine_flag = entry.info.engine_flag;
   if (const RunDevice* on = device_of(entry, devices_)) {

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <set>
+#include <sstream>
+#include <utility>
 
 #include "lib/base/sha256.h"
 #include "lib/run/case_run.h"
@@ -39,6 +42,25 @@ std::vector<InputFile> plugins_of(const std::vector<const Registry::Entry*>& bac
   return files;
 }
 
+/// As RunResult::environments has them.
+std::vector<std::string> environments_of(const std::vector<const Registry::Entry*>& backends) {
+  std::vector<std::pair<PythonEnvironment, std::set<std::string>>> environments;  // with packages
+  for (const Registry::Entry* entry : backends) {
+    const PythonEnvironment& of = entry->info.environment;
+    if (of.name.empty()) continue;
+    auto known = std::ranges::find(environments, of, [](const auto& each) { return each.first; });
+    if (known == environments.end()) known = environments.insert(known, {of, {}});
+    std::istringstream packages(entry->info.packages);
+    for (std::string each; packages >> each;) known->second.insert(each);
+  }
+  std::vector<std::string> texts;
+  for (const auto& [of, packages] : environments) {
+    texts.push_back(fmt::format("{}: {}{}{}", of.name, fmt::join(packages, " "),
+                                packages.empty() ? "" : " in ", of.python));
+  }
+  return texts;
+}
+
 /// Shows what an earlier run has measured.
 void repeat(const std::vector<Record>& records, const PlannedCase& planned, const RunHooks& hooks) {
   if (hooks.case_started) hooks.case_started(planned.c, planned.cost);
@@ -67,6 +89,7 @@ RunResult run_scenario(const Scenario& scenario, const RunPlan& plan, Executor& 
                        fmt::format("{}", fmt::join(scenario.command.options, " ")),
                        scenario.configs}};
   result.plugins = plugins_of(plan.entries);
+  result.environments = environments_of(plan.entries);
   for (const RunDevice& each : used) {
     result.devices.push_back({each.info, each.ceilings, each.ceilings_utc});
   }

@@ -46,9 +46,15 @@ bool chooses(const std::string& pattern, const Case& c) {
       {}}});
 }
 
-/// A name, or a glob that matches names; the file of a plug-in means all of its backends.
+/// A name, or a glob that matches names; the file of a plug-in means all of its backends. Of a
+/// backend in an environment, its name with the environment's, "v33/vllm:fa3", means that one, and
+/// without it that of every environment.
 bool means(const std::string& word, const Registry::Entry& entry) {
-  return glob_matches(word, entry.info.name) || (!word.empty() && entry.plugin == word);
+  if (glob_matches(word, entry.info.name) || (!word.empty() && entry.plugin == word)) return true;
+  const std::string& environment = entry.info.environment.name;
+  if (environment.empty()) return false;
+  const std::string name = without_environment(entry.info.name);
+  return glob_matches(word, name) || glob_matches(word, name_in(entry.info.environment, name));
 }
 
 bool is_known(const Registry& registry, const std::string& word) {
@@ -92,10 +98,11 @@ bool is_pack(const std::string& word) {
 
 /// Of a name such as "vllm:fa3" without the plug-in that brings it; empty for others.
 std::string pack_hint(const Registry& registry, const std::string& name) {
-  const std::string prefix = name.substr(0, name.find(':'));
+  const std::string own = without_environment(name);
+  const std::string prefix = own.substr(0, own.find(':'));
   if (!is_pack(prefix)) return {};
   const bool loaded = std::ranges::any_of(registry.entries(), [&](const Registry::Entry& entry) {
-    return entry.info.name.starts_with(prefix + ":");
+    return without_environment(entry.info.name).starts_with(prefix + ":");
   });
   return loaded ? std::string() : fmt::format("{0} is a pack: --plugin packs/{0}", prefix);
 }

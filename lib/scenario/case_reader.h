@@ -67,6 +67,8 @@ struct StepParts {
 /// One item or a list of them, with their places: distinct names, and plug-in files, whose paths
 /// are relative to the scenario's folder. The driver checks whether such a backend or file exists.
 void read_backends(const YamlNode& node, Scenario& scenario, Problems& problems);
+/// Interpreters of plug-ins in Python, by the names of their environments.
+void read_python(const YamlNode& node, Scenario& scenario, Problems& problems);
 /// A backend for prompts and one for decodes: the pair, "a+b", joins the scenario's backends. Where
 /// the scenario has none, both join it alone, too. To be called after read_backends().
 void read_hybrid(const YamlNode& node, Scenario& scenario, Problems& problems);

@@ -32,7 +32,11 @@ KeySection scenario_section() {
         "Which backends run. With a GPU, a CPU backend runs only the cases that no GPU backend "
         "supports; a variant such as `splitkv:dynamic` runs only by name.",
         "all that are present"},
-       {"hybrid", map_of("hybrid"), "A backend for prompts and one for decodes, as one."}}};
+       {"hybrid", map_of("hybrid"), "A backend for prompts and one for decodes, as one."},
+       {"python", by_section("a map of names"),
+        "Interpreters of plug-ins in Python by the names of their environments, as `--python "
+        "NAME=PROGRAM` gives them; a path is relative to the file's folder.",
+        "`ATTNBENCH_PYTHON`, or python3"}}};
 }
 
 /// What mixes have, and inherit.

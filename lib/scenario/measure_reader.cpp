@@ -158,17 +158,23 @@ VerifyConfig read_verify(const YamlNode& node, Problems& problems) {
 
 namespace {
 
-/// Names that colons join, of variants; also what tuned ones ("splits=16"), pairs ("a+b") and globs
-/// consist of.
+/// Names that colons join, of variants; also what tuned ones ("splits=16"), pairs ("a+b"), those of
+/// environments ("v33/a") and globs consist of.
 std::optional<std::string> read_backend(const YamlNode& node, Problems& problems) {
   if (!node.is_scalar()) return read_name(node, "backend", problems);
+  const bool one_part = node.text.find_first_of(":/") == std::string::npos;
   std::string part;
+  bool is_glob = false;
   for (std::size_t i = 0; i <= node.text.size(); ++i) {
     const char letter = i < node.text.size() ? node.text[i] : ':';
-    if (letter == ':') {
-      if (!check_name(part, node.place, "backend", problems)) return std::nullopt;
+    if (letter == ':' || letter == '/') {
+      const bool any = part.empty() && is_glob && !one_part;  // "v33/*"
+      if (!any && !check_name(part, node.place, "backend", problems)) return std::nullopt;
       part.clear();
-    } else if (std::string_view("=+*?").find(letter) == std::string_view::npos) {
+      is_glob = false;
+    } else if (letter == '*' || letter == '?') {
+      is_glob = true;
+    } else if (std::string_view("=+").find(letter) == std::string_view::npos) {
       part += letter;
     }
   }
@@ -178,7 +184,8 @@ std::optional<std::string> read_backend(const YamlNode& node, Problems& problems
 }  // namespace
 
 bool is_plugin_file(const std::string& item) {
-  return item.find('/') != std::string::npos || item.ends_with(".so") || item.ends_with(".py");
+  return item.starts_with('/') || item.starts_with('.') || item.ends_with(".so") ||
+         item.ends_with(".py");
 }
 
 void read_backends(const YamlNode& node, Scenario& scenario, Problems& problems) {
@@ -196,6 +203,24 @@ void read_backends(const YamlNode& node, Scenario& scenario, Problems& problems)
     }
     // A name that is none or listed twice is a mistake, and ends the scenario.
     scenario.backend_places.push_back(item->place);
+  }
+}
+
+void read_python(const YamlNode& node, Scenario& scenario, Problems& problems) {
+  if (!node.is_map() || node.entries.empty()) {
+    problems.add(node.place, fmt::format("python takes a map of names, found {}", describe(node)),
+                 "for example {v33: envs/new/bin/python, v22: envs/old/bin/python}");
+    return;
+  }
+  const auto folder = std::filesystem::path(problems.file()).parent_path();
+  for (const YamlEntry& entry : node.entries) {
+    if (!check_name(entry.key, entry.place, "environment", problems)) continue;
+    auto program = read_text(*entry.value, "python", problems);
+    if (!program) continue;
+    if (program->find('/') != std::string::npos) {
+      program = lasting_path((folder / *program).string());
+    }
+    scenario.python.push_back({entry.key, std::move(*program)});
   }
 }
 

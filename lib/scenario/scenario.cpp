@@ -213,6 +213,7 @@ Scenario parse_scenario(const std::string& text, const std::string& path,
   if (const YamlNode* backends = file.find("backends")) {
     read_backends(*backends, scenario, problems);
   }
+  if (const YamlNode* python = file.find("python")) read_python(*python, scenario, problems);
   if (const YamlNode* hybrid = file.find("hybrid")) read_hybrid(*hybrid, scenario, problems);
   problems.throw_if_any();
   scenario.configs = configs_of(root, path);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/backend/python_environment.h"
 #include "lib/config/problems.h"
 #include "lib/scenario/case.h"
 #include "lib/scenario/fill.h"
@@ -99,16 +100,18 @@ struct Scenario {
   /// Names, and whole paths of plug-in files, which mean all that they hold. Empty: every one that
   /// supports the case.
   std::vector<std::string> backends;
-  std::vector<Place> backend_places;  ///< where the file names them
-  std::vector<Case> cases;            ///< in file order
-  std::optional<CaseAxis> axis{};     ///< that all cases lie along, instead of those of the file
+  std::vector<Place> backend_places;      ///< where the file names them
+  std::vector<PythonEnvironment> python;  ///< of plug-ins in Python; empty: the file names none
+  std::vector<Case> cases;                ///< in file order
+  std::optional<CaseAxis> axis{};  ///< that all cases lie along, instead of those of the file
   ScenarioCommand command;
 };
 
 /// Scenario::sample_nonce, and that of its cases.
 void set_sample_nonce(Scenario& scenario, std::uint64_t nonce);
 
-/// Whether an item of a list of backends is a plug-in file: no name looks like one.
+/// Whether an item of a list of backends is a plug-in file: no name looks like one, nor like one in
+/// an environment, "v33/vllm:fa3".
 [[nodiscard]] bool is_plugin_file(const std::string& item);
 
 /// Reads and expands a scenario; `seed` overrides the file's own, and with it every drawn length

@@ -104,8 +104,28 @@ TEST(Scenario, takes_variants_of_backends_by_name) {
   EXPECT_THAT(backends("splitkv:fixed_tile"), ElementsAreArray({"splitkv:fixed_tile"}));
   EXPECT_THAT(backends("['sglang:decode:splits=*', a+b]"),
               ElementsAreArray({"sglang:decode:splits=*", "a+b"}));
-  for (const char* wrong : {"'splitkv:'", "':dynamic'", "'splitkv:dyn amic'", "'a::c'", "'*'"}) {
+  EXPECT_THAT(backends("['v33/*', 'vllm-0.22/vllm:fa?', 'vllm:*']"),
+              ElementsAreArray({"v33/*", "vllm-0.22/vllm:fa?", "vllm:*"}));
+  for (const char* wrong :
+       {"'splitkv:'", "':dynamic'", "'splitkv:dyn amic'", "'a::c'", "'*'", "'v33/'", "'v33/a b'"}) {
     EXPECT_THROW(backends(wrong), ConfigError) << wrong;
+  }
+}
+
+TEST(Scenario, names_environments_with_interpreters_from_its_folder) {
+  const auto python = [](const std::string& map) {
+    return parse_scenario("defaults: {model: llama-3.1-8b}\nmixes: {m: {batch: 1q1s64}}\npython: " +
+                              map + "\n",
+                          "/there/s.yaml")
+        .python;
+  };
+  EXPECT_THAT(python("{v33: ../envs/new/bin/python, v22: /old/bin/python, own: python3}"),
+              ElementsAreArray({PythonEnvironment{"v33", "/envs/new/bin/python"},
+                                {"v22", "/old/bin/python"},
+                                {"own", "python3"}}));
+  for (const char* wrong :
+       {"python3", "[python3]", "{}", "{a b: python3}", "{a: {}}", "{a: python3, a: python3}"}) {
+    EXPECT_THROW(static_cast<void>(python(wrong)), ConfigError) << wrong;
   }
 }
 

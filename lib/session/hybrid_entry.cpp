@@ -40,8 +40,10 @@ HybridName parts_of(std::string_view name) {
 /// What SGLang is started with to run such a pair; empty where one part is no kernel of SGLang's.
 std::string engine_flag(const HybridName& parts, const BackendInfo& prefill,
                         const BackendInfo& decode) {
-  const std::string_view first = engine_backend_of(Engine::kSglang, parts.prefill);
-  const std::string_view second = engine_backend_of(Engine::kSglang, parts.decode);
+  const std::string_view first =
+      engine_backend_of(Engine::kSglang, without_environment(parts.prefill));
+  const std::string_view second =
+      engine_backend_of(Engine::kSglang, without_environment(parts.decode));
   if (first.empty() || second.empty()) return {};
   std::string flag = fmt::format(
       "--prefill-attention-backend {} --decode-attention-backend {}{}", first, second,
@@ -91,6 +93,10 @@ void add_hybrid(Registry& registry, const std::string& name) {
   if (prefill.info.device != decode.info.device) {
     refuse("one part runs on a GPU, the other on the processor",
            "both parts of a pair read one cache, so they run on one device");
+  }
+  const PythonEnvironment &here = prefill.info.environment, &there = decode.info.environment;
+  if (!here.python.empty() && !there.python.empty() && here != there) {
+    refuse("its parts are of two environments", "one process runs both, in one of them");
   }
   // Backends of this program can be in a process with those of any file.
   const bool one_file =

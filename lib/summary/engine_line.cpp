@@ -20,7 +20,7 @@ std::string ratios_of(std::string_view backend, std::span<const Record> records,
                       std::span<const Ranking> rankings) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < records.size(); ++i) {
-    if (records[i].backend == backend && rankings[i].exists()) {
+    if (without_environment(records[i].backend) == backend && rankings[i].exists()) {
       ratios.push_back(rankings[i].ratio);
     }
   }

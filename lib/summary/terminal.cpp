@@ -191,6 +191,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
         rates.ceilings_utc.empty() ? "" : measured_text(rates.ceilings_utc, e.started_utc)};
     out_ << join_parts(machine, options_.width, 2) << '\n';
   }
+  for (const std::string& each : header.environments) out_ << wrapped(each, options_.width, 2);
   out_ << wrapped(method, options_.width, 0);
   out_ << wrapped(column_legends(columns_), options_.width, 0);
   if (!header.cpu_fallbacks.empty()) out_ << wrapped(cpu_fallbacks_text(header), options_.width, 0);

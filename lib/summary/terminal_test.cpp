@@ -456,6 +456,15 @@ TEST(TerminalReport, says_over_the_cases_that_the_host_only_stands_in) {
   EXPECT_THAT(header({}), Not(HasSubstr("takes part")));
 }
 
+TEST(TerminalReport, names_the_environments_over_the_cases) {
+  RunResult run = sample_run();
+  run.environments = {"v22: vllm==0.22.0 in /old/python", "v33: vllm==0.33.0 in /new/python"};
+  std::ostringstream out;
+  TerminalReport(out, {}).started(run, sample_scenario());
+  EXPECT_THAT(out.str(), HasSubstr("\n  v22: vllm==0.22.0 in /old/python\n"
+                                   "  v33: vllm==0.33.0 in /new/python\n"));
+}
+
 /// Four figures of a backend, of which so many were not settled in time.
 std::string print_with_unsettled(int unsettled, OtherPrograms others, int max_rounds = 40) {
   std::ostringstream out;

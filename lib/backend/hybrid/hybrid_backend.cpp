@@ -67,6 +67,7 @@ BackendInfo hybrid_info(std::string name, const BackendInfo& prefill, const Back
   info.name = std::move(name);
   info.version = of_both(prefill.version, decode.version, "+");
   info.packages = of_both(prefill.packages, decode.packages, " ");
+  info.environment = prefill.environment.python.empty() ? decode.environment : prefill.environment;
   info.kernel = of_both(prefill.kernel, decode.kernel, " + ");
   info.description = fmt::format("{} for prompts, {} for decodes", prefill.name, decode.name);
   info.index_format = of_both(prefill.index_format, decode.index_format, " + ");

@@ -116,6 +116,7 @@ RunResult sample_run() {
       Completed{Check::kPassed, Speed::kClaimed, "half-width 4.9 % above 0.5 % after 40 rounds"};
   noisy.cache_resident = true;
   noisy.packages = "vllm==0.22.0 torch==2.11.0+cu130";
+  noisy.environment = {"v22", "/envs/old/bin/python"};
   noisy.engine_flag = "--kv-splits 16";
   noisy.kernel = "_vllm_fa3_C.fwd";
   noisy.error.lse_abs = -1;  // it writes none
