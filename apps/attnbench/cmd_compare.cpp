@@ -108,9 +108,11 @@ void add_compare_command(CLI::App& app, Action& action) {
   compare_app->add_option("results", command->results,
                           "JSON of `attnbench run --json`: base and new; or one, with --base and "
                           "--new");
-  compare_app->add_option("--base", command->base_backend, "a backend of the one result")
+  compare_app
+      ->add_option("--base", command->base_backend,
+                   "a backend of the one result; or with a star several, 'v22/*'")
       ->option_text("NAME");
-  compare_app->add_option("--new", command->new_backend, "the backend to compare with it")
+  compare_app->add_option("--new", command->new_backend, "the backend to compare with it; 'v33/*'")
       ->option_text("NAME");
   compare_app
       ->add_option("--baseline", command->baselines,

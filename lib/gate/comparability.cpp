@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "lib/gate/policy.h"
+#include "lib/result/record.h"
 #include "lib/result/run_difference.h"
 
 namespace attnbench {
@@ -29,6 +32,34 @@ std::string major_of(const std::string& version) { return version.substr(0, vers
 const ScenarioSource* source_of(const RunResult& run, const std::string& name) {
   const auto found = std::ranges::find(run.scenarios, name, &ScenarioSource::name);
   return found == run.scenarios.end() ? nullptr : &*found;
+}
+
+/// "v33: vllm==0.33.0 torch==2.14.0".
+std::string packages_of(const Record& record) {
+  const std::string& environment = record.environment.name;
+  return environment.empty() ? record.packages : environment + ": " + record.packages;
+}
+
+/// Where cells of both call other versions of their packages, or there another kernel.
+void add_remarks_on_packages(const RunResult& base, const RunResult& now,
+                             std::vector<std::string>& remarks) {
+  std::map<CellKey, const Record*> before;
+  for (const Record& record : base.records) before.emplace(CellKey(record), &record);
+  std::set<std::string> packages;
+  std::map<std::string, int> kernels;  // how many cells
+  for (const Record& record : now.records) {
+    const auto found = before.find(CellKey(record));
+    if (found == before.end() || found->second->packages == record.packages) continue;
+    const Record& was = *found->second;
+    packages.insert("packages: " + both(packages_of(was), packages_of(record)));
+    if (was.kernel == record.kernel) continue;
+    ++kernels[fmt::format("{}, another kernel: {}", record.backend,
+                          both(was.kernel, record.kernel))];
+  }
+  remarks.insert(remarks.end(), packages.begin(), packages.end());
+  for (const auto& [text, cells] : kernels) {
+    remarks.push_back(cells == 1 ? text : fmt::format("{} ({} cells)", text, cells));
+  }
 }
 
 }  // namespace
@@ -96,6 +127,7 @@ std::vector<std::string> remarks_on(const RunResult& base, const RunResult& now,
   compare("compiler", was.compiler, is.compiler);
   compare("driver", was.device.driver, is.device.driver);
   compare("CUDA", was.device.cuda_version, is.device.cuda_version);
+  add_remarks_on_packages(base, now, remarks);
   if (const std::string found = plugin_difference(base, now); !found.empty()) {
     remarks.push_back(found + " (base, now)");
   }

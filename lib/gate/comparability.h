@@ -38,8 +38,9 @@ struct Difference {
 [[nodiscard]] std::optional<int> age_in_days(const RunResult& run,
                                              std::chrono::year_month_day today);
 
-/// What a reader should know and what decides nothing: another host, build or minor version, an
-/// interrupted run, a base that is older than 30 days.
+/// What a reader should know and what decides nothing: another host, build or minor version, other
+/// packages of a cell and another kernel of theirs, an interrupted run, a base that is older than
+/// 30 days.
 [[nodiscard]] std::vector<std::string> remarks_on(const RunResult& base, const RunResult& now,
                                                   std::chrono::year_month_day today);
 

@@ -7,14 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/config/word_hints.h"
+#include "lib/gate/backend_side.h"
 #include "lib/result/record_text.h"
 #include "lib/session/aa_pairs.h"
 
@@ -267,27 +266,6 @@ GateReport Comparer::report() {
   return report;
 }
 
-/// The records of one backend and its A/A twin, under the name of `as`.
-RunResult side_of(const RunResult& run, const std::string& backend, const std::string& as) {
-  RunResult side = run;
-  std::erase_if(side.records, [&](const Record& record) {
-    return record.backend != backend && registered_name(record.backend) != backend;
-  });
-  if (side.records.empty()) {
-    std::set<std::string> distinct;
-    for (const Record& record : run.records) distinct.insert(record.backend);
-    const std::vector<std::string> names(distinct.begin(), distinct.end());
-    throw ConfigError(
-        {Diagnostic{{},
-                    1,
-                    fmt::format("the result has no backend '{}'", backend),
-                    allowed_words_hint(std::span<const std::string>(names), backend, "it has: "),
-                    {}}});
-  }
-  for (Record& record : side.records) record.backend.replace(0, backend.size(), as);
-  return side;
-}
-
 bool excuses(const Allowance& allowance, const Comparison& comparison) {
   if (!allowance.cells.matches(comparison.cell, comparison.mix)) return false;
   const GateVerdict verdict = comparison.judgement.verdict;
@@ -306,7 +284,7 @@ GateReport compare_runs(const RunResult& base, const RunResult& now,
 
 GateReport compare_backends(const RunResult& run, const std::string& base, const std::string& now,
                             const CompareOptions& options) {
-  const RunResult base_side = side_of(run, base, now), new_side = side_of(run, now, now);
+  const RunResult base_side = records_of({base, now}, run), new_side = records_of({now, now}, run);
   Comparer comparer(base_side, new_side, options);
   comparer.take_rounds_for_pairs();
   GateReport report = comparer.report();

@@ -54,8 +54,8 @@ struct CompareOptions {
 [[nodiscard]] GateReport compare_runs(const RunResult& base, const RunResult& now,
                                       const CompareOptions& options);
 
-/// Two backends of one run, from the rounds that visited both: these take turns, so they decide.
-/// Throws ConfigError naming the nearest backend where the run has none of that name.
+/// Two backends of one run, or with stars ("v22/*", "v33/*") pairs of them, from the rounds that
+/// visited both: these take turns, so they decide. Throws ConfigError as records_of() does.
 [[nodiscard]] GateReport compare_backends(const RunResult& run, const std::string& base,
                                           const std::string& now, const CompareOptions& options);
 
