@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 import engine_packages
 import engine_tools
 import flashinfer_pack
+import flashinfer_ragged
 import flashinfer_wrappers
 import flashinfer_xqa
 import gated_delta_net
@@ -209,6 +210,13 @@ class EnginePlansTest(unittest.TestCase):
         odd = flashinfer_pack.PrefillFa2()
         odd.split_tile = 1000
         self.assertRegex(odd.supports(problem(**CHUNK)), "a piece of 1000 keys is no whole number of pages of 16")
+
+    def test_a_plan_of_flashinfer_says_what_auto_became(self):
+        for backend, resolved in ((flashinfer_pack.DecodeAuto, "fa3"), (flashinfer_ragged.Ragged, "fa3"),
+                                  (flashinfer_pack.PrefillFa2, "")):
+            plan = object.__new__(backend.plans)
+            plan.backend, plan.wrapper = backend(), types.SimpleNamespace(_backend="fa3")
+            self.assertEqual(plan.resolved, resolved, backend.name)
 
     def test_each_node_of_a_chain_sees_those_before_it_in_masks_of_bits(self):
         plan = object.__new__(flashinfer_xqa.XqaPlan)

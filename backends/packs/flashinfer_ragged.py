@@ -14,7 +14,7 @@ class RaggedPagedPlan(WrapperPlan):
 
     def make(self, batch):
         memory, library = self.memory, self.library
-        self.wrapper = library.BatchPrefillWithRaggedKVCacheWrapper(memory, "NHD", backend="auto")
+        self.wrapper = library.BatchPrefillWithRaggedKVCacheWrapper(memory, "NHD", backend=self.backend.template)
         self.prefix = library.BatchPrefillWithPagedKVCacheWrapper(memory, "NHD", backend="fa2")
         self.new = [request_rows(batch, role) for role in ("k_new", "v_new")]
         self.cache = tuple(cache.view(-1, 1, *cache.shape[2:]) for cache in (self.k_cache, self.v_cache))
@@ -46,6 +46,7 @@ class RaggedPaged(FlashInfer):
     description = "FlashInfer as SGLang calls it for prompts: new keys ragged, cached ones paged by token, merged"
     kernel = "BatchPrefillWithRaggedKVCacheWrapper, BatchPrefillWithPagedKVCacheWrapper fa2, merge_state_in_place"
     calls = {PREFILL: f"{PAGED_WRAPPER} {RAGGED_WRAPPER}", CASCADE: "merge_state_in_place"}
+    template = "auto"
     index_format = "csr_prefix"
     graph_support = "NEVER"
     modes = ("extend", "mixed", "draft_extend")
@@ -67,7 +68,7 @@ class RaggedPlan(WrapperPlan):
     follows = False
 
     def make(self, batch):
-        self.wrapper = self.library.BatchPrefillWithRaggedKVCacheWrapper(self.memory, "NHD", backend="auto")
+        self.wrapper = self.library.BatchPrefillWithRaggedKVCacheWrapper(self.memory, "NHD", backend=self.backend.template)
 
     def prepare(self, batch):
         self.schedule(batch)
@@ -86,6 +87,7 @@ class Ragged(FlashInfer):
     description = "FlashInfer's prefill over ragged keys: prompts without a prefix, expanded MLA"
     kernel = "BatchPrefillWithRaggedKVCacheWrapper"
     calls = {PREFILL: RAGGED_WRAPPER}
+    template = "auto"
     index_format = "varlen"
     graph_support = "NEVER"
     modes = ("extend", "mixed", "draft_extend")

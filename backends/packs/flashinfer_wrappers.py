@@ -103,6 +103,11 @@ class WrapperPlan(Plan):
         arrays = {name: self.torch.from_numpy(array.numpy()) for name, array in here.items()}
         return arrays | {"kv_indices": there["kv_indices"].torch()}
 
+    @property
+    def resolved(self):
+        """What FlashInfer made of `auto`."""
+        return getattr(self.wrapper, "_backend", "") if self.backend.template == "auto" else ""
+
     def make(self, batch):
         raise NotImplementedError
 

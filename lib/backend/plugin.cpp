@@ -103,6 +103,15 @@ class PluginPlan final : public Plan {
     throw std::runtime_error("graph(): " + message.text("failed without a message"));
   }
 
+  [[nodiscard]] std::string kernel() const override {
+    if (backend_.resolved == nullptr) return {};
+    Message text;
+    if (backend_.resolved(plan_, text.data(), Message::size()) == ATTNBENCH_OK) {
+      return printable(text.text(""));
+    }
+    throw std::runtime_error("resolved(): " + text.text("failed without a message"));
+  }
+
   bool update(const ForwardBatch& batch, Stream& stream) override {
     if (backend_.update == nullptr) return false;
     next_.emplace(batch, batch_.device(), indices_);

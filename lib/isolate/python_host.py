@@ -385,6 +385,17 @@ class Tables:
             raise TypeError(f"graph() returned {made!r}; it is a CUDAGraph, the address of a cudaGraph_t, or None")
         graph[0] = made or 0
 
+    def resolved(self, handle, text, room):
+        try:
+            chosen = getattr(self.plans[handle], "resolved", "")
+            if not isinstance(chosen, str):
+                raise TypeError(f"resolved is {chosen!r}; it is the name of the kernel that a library chose, or \"\"")
+            tell(text, room, " ".join(chosen.split()))
+            return OK
+        except BaseException as error:
+            tell(text, room, explain(error, self.paths))
+            return ERROR
+
     def destroy(self, handle):
         self.plans.pop(handle, None)
 

@@ -325,6 +325,16 @@ class PlanTest(HostTest):
             self.tables_alive.backends[0].batch.reserve(1)
         self.assertEqual(len(asked), 3)
 
+    def test_a_plan_may_say_what_a_library_chose(self):
+        def resolved(body):
+            table = self.backend(plan="def run(self, stream): pass\n" + body)
+            return self.call(table.resolved, self.planned(table))
+        self.assertEqual(resolved(""), (host.OK, ""))
+        self.assertEqual(resolved("resolved = 'fa3,\\n split'"), (host.OK, "fa3, split"))
+        status, message = resolved("resolved = 3")
+        self.assertEqual(status, host.ERROR)
+        self.assertIn("my.py: TypeError: resolved is 3; it is the name of the kernel", message)
+
     def test_a_plan_may_hand_over_its_own_graph(self):
         def graph(body):
             table = self.backend(plan="def run(self, stream): pass\n" + body)

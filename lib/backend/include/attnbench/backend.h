@@ -453,6 +453,10 @@ typedef struct attnbench_backend {
   int32_t reads_queries_apart;
   /* 1: supports() gets problems whose page_stride is more than page_size, too. */
   int32_t reads_page_gaps;
+  /* Writes which of its kernels a library chose for the plan, "fa3" where it was asked for `auto`;
+   * an empty text where there was nothing to choose. Results hold it beside the kernel's name.
+   * Called behind plan(). May be a null pointer. */
+  int (*resolved)(void* plan, char* text, size_t text_size);
 } attnbench_backend;
 
 /* The type of attnbench_plugin(), which a plug-in exports. `abi_version` is ATTNBENCH_ABI_VERSION
