@@ -12,6 +12,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/run_options.h"
+#include "lib/backend/python_environment.h"
 #include "lib/base/error.h"
 #include "lib/base/system.h"
 #include "lib/base/this_process.h"
@@ -54,6 +56,25 @@ bool can_be_started(const std::string& program) {
 void expect_program(const char* option, const std::string& program) {
   if (can_be_started(program)) return;
   throw ConfigError(fmt::format("{} {}: no program that can be started", option, program));
+}
+
+/// Where two interpreters are compared, both sides are this program.
+void take_interpreters(AbPrograms& programs, const std::string& this_program) {
+  if (programs.base_python.empty() && programs.new_python.empty()) return;
+  if (programs.base_python.empty() || programs.new_python.empty()) {
+    throw ConfigError(
+        "--base-python and --new-python come together: one program, two interpreters");
+  }
+  for (std::string* const word : {&programs.base_python, &programs.new_python}) {
+    const PythonEnvironment environment = python_environment(*word);
+    if (!can_be_started(environment.python)) {
+      throw EnvironmentError(fmt::format("--{}-python: {} cannot be run",
+                                         word == &programs.new_python ? "new" : "base",
+                                         environment.python));
+    }
+    *word = to_string(environment);
+  }
+  programs.base = programs.now = this_program;
 }
 
 /// "pair 7/20 · new · 41 s left", rewritten in place on a terminal.
@@ -111,9 +132,11 @@ int ab(AbCommand command, const KnownBackends& known, Console& console) {
     console.out << policy_text(config.compare.policy);
     return 0;
   }
+  take_interpreters(command.programs, console.program);
   if (command.programs.base.empty() || command.programs.now.empty() ||
       command.programs.scenarios.empty()) {
-    throw ConfigError("ab takes --base PROGRAM, --new PROGRAM and a scenario");
+    throw ConfigError(
+        "ab takes --base PROGRAM, --new PROGRAM and a scenario, or --base-python and --new-python");
   }
   expect_program("--base", command.programs.base);
   expect_program("--new", command.programs.now);
@@ -162,8 +185,9 @@ int ab(AbCommand command, const KnownBackends& known, Console& console) {
   // What did not run stays in the report: confirming the others does not bring it back.
   std::ranges::move(screen.gone, std::back_inserter(report.cells));
   sort_by_harm(report);
-  report.base = command.programs.base;
-  report.now = command.programs.now;
+  const bool of_interpreters = !command.programs.base_python.empty();
+  report.base = of_interpreters ? command.programs.base_python : command.programs.base;
+  report.now = of_interpreters ? command.programs.new_python : command.programs.now;
   return publish(report, command.gate, "", interrupt_signal(), console);
 }
 
@@ -173,18 +197,36 @@ void add_ab_command(CLI::App& app, Action& action) {
   auto command = std::make_shared<AbCommand>();
   CLI::App* ab_app = app.add_subcommand(
       "ab",
-      "Decide whether a new program is slower: pairs of fresh processes of both, in random order. "
-      "Ctrl-C keeps what is known.\n\n"
+      "Decide whether a new program, or a new version of packages, is slower: pairs of fresh "
+      "processes of both, in random order. Ctrl-C keeps what is known.\n\n"
       "  attnbench ab --base main/attnbench --new branch/attnbench scenarios/quickstart.yaml\n"
       "  attnbench ab --base main/attnbench --new branch/attnbench s.yaml --only-suspects "
-      "gate.json\n");
+      "gate.json\n"
+      "  attnbench ab --base-python old/bin/python --new-python new/bin/python --plugin packs/vllm "
+      "s.yaml\n");
   ab_app->add_option("scenario", command->programs.scenarios, kScenarioHelp);
-  ab_app->add_option("--base", command->programs.base, "the program as it was")
-      ->option_text("PROGRAM")
-      ->check(not_empty());
-  ab_app->add_option("--new", command->programs.now, "the program to judge")
-      ->option_text("PROGRAM")
-      ->check(not_empty());
+  CLI::Option* const base =
+      ab_app->add_option("--base", command->programs.base, "the program as it was")
+          ->option_text("PROGRAM")
+          ->check(not_empty());
+  CLI::Option* const now =
+      ab_app->add_option("--new", command->programs.now, "the program to judge")
+          ->option_text("PROGRAM")
+          ->check(not_empty());
+  CLI::Option* const python =
+      ab_app->add_option("--python", command->python, "as in run: interpreter of .py plug-ins")
+          ->option_text("[NAME=]PROGRAM")
+          ->allow_extra_args(false);
+  for (auto& [name, word, help] :
+       {std::tuple("--base-python", &command->programs.base_python,
+                   "in place of two programs: this one, with the packages of this interpreter"),
+        std::tuple("--new-python", &command->programs.new_python,
+                   "and with the packages of this one, which are judged")}) {
+    ab_app->add_option(name, *word, help)
+        ->option_text("[NAME=]PROGRAM")
+        ->check(not_empty())
+        ->excludes(base, now, python);
+  }
   ab_app->add_option("--pairs", command->pairs, "pairs of processes; 8 is the fewest that decide")
       ->transform(whole_number("pairs", 8, 100'000))
       ->capture_default_str();
@@ -205,9 +247,6 @@ void add_ab_command(CLI::App& app, Action& action) {
       ->check(not_empty());
   ab_app->add_option("--plugin", command->plugins, "as in run: a file with backends; repeatable")
       ->option_text("FILE")
-      ->allow_extra_args(false);
-  ab_app->add_option("--python", command->python, "as in run: interpreter of .py plug-ins")
-      ->option_text("[NAME=]PROGRAM")
       ->allow_extra_args(false);
   declare_options_for_processes(*ab_app, command->run);
   declare_gate_options(*ab_app, command->gate);

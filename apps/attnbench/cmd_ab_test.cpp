@@ -158,6 +158,12 @@ TEST_F(AbCommandLine, exits_4_on_what_cannot_be_run) {
   EXPECT_EQ(ab({"--base", base, "--new", "attnbench-of-no-folder-of-PATH", scenario_}), 4);
   EXPECT_EQ(ab({"--base", base, "--new", base, scenario_, "--pairs", "7"}), 4);
   EXPECT_EQ(ab({"--base", base, "--new", base, "-"}), 4);
+  EXPECT_EQ(ab({"--base-python", "/bin/sh", scenario_}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("--base-python and --new-python come together"));
+  EXPECT_EQ(ab({"--base-python", "/bin/sh", "--new-python", "/bin/sh", "--new", base, scenario_}),
+            4);
+  EXPECT_EQ(ab({"--base-python", "/bin/sh", "--new-python", folder_ + "none", scenario_}), 5);
+  EXPECT_THAT(err_.str(), HasSubstr("error: --new-python: " + folder_ + "none cannot be run\n"));
   const std::string picky = program("picky", 100, "echo 'error: unknown case' >&2; exit 4");
   EXPECT_EQ(ab({"--base", picky, "--new", picky, scenario_}), 4);
   EXPECT_THAT(err_.str(), HasSubstr("error: unknown case"));

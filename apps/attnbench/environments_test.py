@@ -33,7 +33,8 @@ PACK = EXAMPLE.replace('    name = "python_example"', """    name = "engine:deco
     requires, kernel = {"engine": "1.0"}, "engine::decode"
     def load(self):
         import engine
-        self.supports = engine.of(self.supports)""")
+        self.supports = engine.of(self.supports)
+        self.plan = getattr(engine, "planned", lambda plan: plan)(self.plan)""")
 
 
 @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
@@ -178,6 +179,39 @@ class EnvironmentsTest(unittest.TestCase):
                                      "--backend", "python_example")
         self.assertEqual((done.returncode, list(records)), (5, ["python_example"]))
         self.assertRegex(done.stderr, "note: environment bare: plug-in .*/mine.py: mine.py:1: ModuleNotFoundError: ")
+
+    NEW = """
+import time
+def of(supports): return supports
+def planned(plan):
+    def replaced(batch):
+        made = plan(batch)
+        run = made.run
+        made.run = lambda stream: (RUN, run(stream))
+        made.resolved = "kernel 2"
+        return made
+    return replaced
+"""
+
+    def ab(self, *new):
+        old = self.environment("old", self.NEW.replace("RUN", "0").replace("kernel 2", "kernel 1"), "1.0")
+        words = [word.removeprefix("--python=") for word in (*old, *new)]
+        return self.attnbench("ab", "--base-python", words[0], "--new-python", words[1], "--plugin", self.pack, self.scenario,
+                              "--backend", "engine:decode", "--pairs", "8")
+
+    def test_a_version_is_judged_by_pairs_of_processes_whose_interpreter_differs(self):
+        done = self.ab(*self.environment("slow", self.NEW.replace("RUN", "time.sleep(0.01)"), "2.0"))
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"engine:decode .*REGRESSED")
+        self.assertIn("packages: old: engine==1.0 in the base, slow: engine==2.0 now", " ".join(done.stdout.split()))
+        self.assertRegex(" ".join(done.stdout.split()), "engine:decode, another kernel: .* kernel 1 in the base, .* kernel 2 now")
+
+    def test_a_version_that_is_wrong_is_told(self):
+        done = self.ab(*self.environment("wrong", self.NEW.replace("(RUN, run(stream))", "made.out.fill(0)"), "2.0"))
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"engine:decode .*INCORRECT")
+        done = self.ab("--python=gone=/nowhere/python")
+        self.assertEqual((done.returncode, done.stderr), (5, "error: --new-python: /nowhere/python cannot be run\n"))
 
     def test_names_tell_environments_apart(self):
         one, other = self.environment("v22", self.WORKS)[0], self.environment("v33", self.WORKS)[0]

@@ -82,6 +82,8 @@ std::vector<std::string> ab_command(const AbPrograms& programs, AbSide side, boo
   std::vector<std::string> words = {side == AbSide::kBase ? programs.base : programs.now, "run"};
   words.insert(words.end(), programs.scenarios.begin(), programs.scenarios.end());
   words.insert(words.end(), programs.options.begin(), programs.options.end());
+  const std::string& python = side == AbSide::kBase ? programs.base_python : programs.new_python;
+  if (!python.empty()) words.insert(words.end(), {"--python", python});
   if (cells.empty()) {
     words.insert(words.end(), programs.filters.begin(), programs.filters.end());
   }

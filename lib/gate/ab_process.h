@@ -11,12 +11,14 @@
 
 namespace attnbench {
 
-/// Two programs and what both are asked to run.
+/// Two programs, or one with two interpreters of plug-ins in Python, and what both are asked to
+/// run.
 struct AbPrograms {
   std::string base, now;
   std::vector<std::string> scenarios;
-  std::vector<std::string> options;  ///< of `attnbench run`, for both
-  std::vector<std::string> filters;  ///< options that choose cells, where no cells are named
+  std::vector<std::string> options;         ///< of `attnbench run`, for both
+  std::vector<std::string> filters;         ///< options that choose cells, where no cells are named
+  std::string base_python{}, new_python{};  ///< as --python takes them; empty: `options` name any
 };
 
 /// The command of one process: one round of each cell, results to `json`.

@@ -294,6 +294,16 @@ TEST(AbCommand, asks_for_one_round_of_the_cells) {
                           "--json", "r.json", "--no-verify"));
 }
 
+TEST(AbCommand, gives_each_side_its_interpreter) {
+  const AbPrograms programs{"./a", "./a", {"s.yaml"}, {}, {}, "v22=/old/python", "/new/python"};
+  EXPECT_THAT(ab_command(programs, AbSide::kBase, true, {}, "r.json"),
+              ElementsAre("./a", "run", "s.yaml", "--python", "v22=/old/python", "--rounds", "1",
+                          "--quiet", "--json", "r.json"));
+  EXPECT_THAT(ab_command(programs, AbSide::kNew, true, {}, "r.json"),
+              ElementsAre("./a", "run", "s.yaml", "--python", "/new/python", "--rounds", "1",
+                          "--quiet", "--json", "r.json"));
+}
+
 constexpr std::chrono::minutes kLong{10};
 
 TEST(AbProcess, tells_how_a_process_without_a_result_ended) {
