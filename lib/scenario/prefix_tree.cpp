@@ -28,6 +28,14 @@ int prefix_of_token(std::span<const SharedPrefix> prefixes, int prefix, std::int
   return prefix;
 }
 
+std::vector<std::int64_t> ends_of_streams(const Case& c, const Request& request) {
+  std::vector<std::int64_t> ends{request.shared_len};
+  for (int p = request.shared_prefix; p >= 0; p = c.prefixes[static_cast<std::size_t>(p)].parent) {
+    ends.push_back(own_tokens(c.prefixes, p).begin);
+  }
+  return ends;
+}
+
 std::int64_t common_length(std::span<const SharedPrefix> prefixes, int a, int b) {
   while (a >= 0 && !extends(prefixes, b, a)) a = at(prefixes, a).parent;
   return a < 0 ? 0 : at(prefixes, a).length;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "lib/batch/key_run.h"
 #include "lib/scenario/case.h"
@@ -31,6 +32,10 @@ namespace attnbench {
 /// reach so far.
 [[nodiscard]] int prefix_of_token(std::span<const SharedPrefix> prefixes, int prefix,
                                   std::int64_t position);
+
+/// Where a request's keys go over from one stream of contents to the next, in no order: at the ends
+/// of the prefixes that it begins with.
+[[nodiscard]] std::vector<std::int64_t> ends_of_streams(const Case& c, const Request& request);
 
 /// Tokens that two prefixes begin with: all of the last ancestor that they have in common (each is
 /// its own, too), 0 where there is none. -1 is no prefix.
