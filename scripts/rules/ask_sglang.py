@@ -94,6 +94,8 @@ def main(questions_file, answers_file):
     for each in asked:
         try:
             answers.append(answer(each["question"], each["config"]))
+        except ImportError:
+            raise  # of an environment that holds no whole engine: no answer, as a refusal of the server is one
         except (Exception, SystemExit) as error:
             answers.append({"error": f"{type(error).__name__}: {error}"})
     with open(answers_file, "w", encoding="utf-8") as file:

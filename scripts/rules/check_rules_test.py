@@ -125,6 +125,11 @@ class CheckRules(unittest.TestCase):
         done = self.check(self.environment(VLLM, "E4M3"))
         self.assertEqual((done.returncode, done.stdout), (0, "vLLM 0.33.0: 14 questions, 0 differences\n"), done.stderr)
 
+    def test_takes_a_package_that_is_missing_for_no_refusal_of_the_server(self):
+        done = self.check(self.environment(SGLANG, "__import__('a_package_that_is_not_there')"))
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertRegex(done.stderr, "not asked: sglang on sm90.*No module named 'a_package_that_is_not_there'")
+
     def test_shows_a_backend_that_the_engine_takes_now(self):
         done = self.check(self.environment(VLLM, "FP8"))
         self.assertEqual(done.returncode, 1, done.stderr)
