@@ -42,7 +42,7 @@ find_package(Threads REQUIRED)
 
 if(ATTNBENCH_BUILD_MICROBENCH)
   find_package(benchmark QUIET)
-  attnbench_need(benchmark_FOUND "Google Benchmark (lib/microbench)" libbenchmark-dev)
+  attnbench_need(benchmark_FOUND "Google Benchmark (apps/microbench)" libbenchmark-dev)
 endif()
 
 if(ATTNBENCH_BUILD_TESTS)

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/microbench/gpu_timing/bench.cuh"
+#include "apps/microbench/gpu_timing/bench.cuh"
 
 #include <algorithm>
 

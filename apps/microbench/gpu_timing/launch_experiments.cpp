@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "apps/microbench/gpu_timing/bench.cuh"
 #include "lib/device/cuda/handles.cuh"
-#include "lib/microbench/gpu_timing/bench.cuh"
 
 namespace attnbench::gpu_timing {
 namespace {

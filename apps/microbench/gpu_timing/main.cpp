@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/microbench/gpu_timing/bench.cuh"
+#include "apps/microbench/gpu_timing/bench.cuh"
 
 int main(int argc, char** argv) {
   using namespace attnbench;

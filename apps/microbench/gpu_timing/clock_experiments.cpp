@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "apps/microbench/gpu_timing/bench.cuh"
 #include "lib/device/cuda/check.cuh"
 #include "lib/measure/device_samples.h"
 #include "lib/measure/measure.h"
 #include "lib/measure/statistics.h"
-#include "lib/microbench/gpu_timing/bench.cuh"
 
 namespace attnbench::gpu_timing {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/microbench/gpu_timing/bench.cuh"
 #include "lib/device/cuda/cache_flush.cuh"
-#include "lib/microbench/gpu_timing/bench.cuh"
 
 namespace attnbench::gpu_timing {
 namespace {
