@@ -111,9 +111,8 @@ std::optional<PrefillDecision> prefill_of_sglang(const Case& c, bool determinist
   if (!model_refusal(*flashinfer, setup).empty()) return {};
   PrefillStep step;
   step.is_mla = setup.is_mla;
-  // Whisper, Llama 3.2 Vision and MossVL, its encoder-decoders, are among SGLang's multimodal
-  // architectures (multimodal_model_archs in configs/model_config.py).
-  step.is_multimodal = setup.is_encoder_decoder;
+  // multimodal_model_archs in configs/model_config.py, among them all encoder-decoders.
+  step.is_multimodal = c.geometry.multimodal || setup.is_encoder_decoder;
   step.is_deterministic = deterministic;
   for (const Request& request : c.requests) {
     step.some_prefix |= request.prefix_len() > 0;

@@ -175,11 +175,14 @@ TEST(PrefillOfSglang, is_of_models_that_may_take_flashinfer) {
   EXPECT_EQ(prefill_path("layer: full, batch: q64", false, "llama-4-scout"), "");
   EXPECT_EQ(prefill_path("layer: chunked, batch: q64", false, "llama-4-scout"), "");
   EXPECT_EQ(prefill_path("batch: q64", false, "gpt-oss-20b"), "") << "no sinks";
-  EXPECT_EQ(prefill_path("batch: q64", false, "gemma-3-4b"), "ragged");
+  EXPECT_EQ(prefill_path("batch: q64", false, "gemma-3-1b"), "ragged");
   EXPECT_EQ(prefill_path("batch: q64", false, "deepseek-v3"), "ragged");
-  for (const char* model : {"whisper-large-v3", "llama-3.2-11b-vision"}) {
+  for (const char* model :
+       {"whisper-large-v3", "llama-3.2-11b-vision", "qwen3-vl-235b", "gemma-3-4b"}) {
     EXPECT_EQ(prefill_path("layer: full, batch: 2q64_q64s128", false, model), "paged")
         << "SGLang counts " << model << " among its multimodal ones";
+  }
+  for (const char* model : {"whisper-large-v3", "llama-3.2-11b-vision"}) {
     EXPECT_EQ(prefill_path("layer: cross, batch: 2q64", false, model), "");
   }
 }

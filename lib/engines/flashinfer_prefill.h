@@ -32,9 +32,9 @@ struct PrefillDecision {
 };
 
 /// SGLang's rule of 2026: use_ragged and extend_no_prefix in layers/attention/flashinfer_backend.py
-/// and, for MLA, in flashinfer_mla_backend.py, which merges nothing. A piecewise
-/// CUDA graph and SGLANG_FLASHINFER_USE_PAGED or --flashinfer-mla-disable-ragged, which no scenario
-/// has, would make each path kPaged.
+/// and, for MLA, in flashinfer_mla_backend.py, which merges nothing. SGLANG_FLASHINFER_USE_PAGED or
+/// --flashinfer-mla-disable-ragged, which no scenario has, would make each path kPaged; so would a
+/// graph of tc_piecewise, which no NVIDIA GPU has by default.
 [[nodiscard]] PrefillDecision decide_prefill(const PrefillStep& step);
 
 }  // namespace attnbench

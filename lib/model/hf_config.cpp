@@ -366,6 +366,7 @@ ModelGeometry read_config(const JsonFields& file, std::span<const std::string> i
   if (const HfModelType* type = find_hf_model_type(name)) {
     ModelGeometry model = geometry_of(config, *type, ignored);
     read_tiles(file, model);
+    model.multimodal = nested || model.kinds[LayerKind::kCross] > 0;
     return model;
   }
   return geometry_of(config, unknown_type(config, name), ignored);

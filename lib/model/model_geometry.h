@@ -55,6 +55,7 @@ struct ModelGeometry {
   std::int64_t temperature_len = 0;  ///< Grok's, of all layers; 0: none
   bool sinks = false;
   bool alibi = false;
+  bool multimodal = false;  ///< it has a tower for images or sound, too
   /// Tokens of an encoder's output where a request does not say otherwise: 1500 of Whisper, 6404 of
   /// an image in Llama 3.2 Vision. 0: each request says.
   std::int64_t encoder_len = 0;

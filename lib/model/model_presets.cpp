@@ -56,6 +56,7 @@ ModelGeometry read_model(const YamlNode& root, Problems& problems) {
   row.read("sliding_window", m.sliding_window);
   row.read("attention_chunk", m.attention_chunk);
   row.read("sinks", m.sinks);
+  row.read("multimodal", m.multimodal);
   row.read("encoder_len", m.encoder_len);
   row.read("kv_lora_rank", m.kv_lora_rank);
   row.read("qk_nope_head_dim", m.qk_nope_head_dim);
