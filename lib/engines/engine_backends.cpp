@@ -124,14 +124,23 @@ std::string feature_refusal(const EngineBackend& backend, EngineFeatures asked) 
   return words.empty() ? "" : fmt::format("no {}", fmt::join(words, ", no "));
 }
 
-std::string pages_text(const EngineBackend& backend) {
-  return fmt::format("{}{}", fmt::join(backend.pages, ", "),
+/// "no sinks with deterministic inference".
+std::string invariance_refusal(const EngineBackend& backend, EngineFeatures asked) {
+  if (!asked.has(EngineFeature::kInvariance)) return {};
+  const auto words = words_of(asked.within(backend.not_invariant));
+  if (words.empty()) return {};
+  return fmt::format("no {} with deterministic inference", fmt::join(words, ", no "));
+}
+
+std::string pages_text(const EngineBackend& backend, bool fp8_cache) {
+  return fmt::format("{}{}", fmt::join(pages_of(backend, fp8_cache), ", "),
                      backend.engine == Engine::kVllm ? " or multiples" : " only");
 }
 
 std::string pages_refusal(const EngineBackend& backend, const EngineSetup& setup) {
-  if (setup.page_size == 0 || reads_pages_of(backend, setup.page_size)) return {};
-  return fmt::format("pages of {}, not {}", pages_text(backend), setup.page_size);
+  const bool fp8_cache = setup.has_fp8_cache();
+  if (setup.page_size == 0 || reads_pages_of(backend, setup.page_size, fp8_cache)) return {};
+  return fmt::format("pages of {}, not {}", pages_text(backend, fp8_cache), setup.page_size);
 }
 
 }  // namespace
@@ -173,8 +182,12 @@ const EngineBackend* find_engine_backend(Engine engine, std::string_view name,
   return found;
 }
 
-bool reads_pages_of(const EngineBackend& backend, std::int64_t page_size) {
-  const auto& pages = backend.pages;
+const std::vector<std::int64_t>& pages_of(const EngineBackend& backend, bool fp8_cache) {
+  return fp8_cache && !backend.fp8_pages.empty() ? backend.fp8_pages : backend.pages;
+}
+
+bool reads_pages_of(const EngineBackend& backend, std::int64_t page_size, bool fp8_cache) {
+  const auto& pages = pages_of(backend, fp8_cache);
   return pages.empty() || std::ranges::any_of(pages, [&](std::int64_t size) {
            return page_size == size || (backend.engine == Engine::kVllm && page_size % size == 0);
          });
@@ -199,7 +212,9 @@ std::string model_refusal(const EngineBackend& backend, const EngineSetup& setup
   }
   if (backend.only_dual_chunks && !setup.is_dual_chunk) return "for models with dual chunks only";
   if (std::string refusal = hybrid_refusal(backend, setup); !refusal.empty()) return refusal;
-  return feature_refusal(backend, features_of(setup).without(ignored));
+  const EngineFeatures asked = features_of(setup).without(ignored);
+  std::string refusal = feature_refusal(backend, asked);
+  return refusal.empty() ? invariance_refusal(backend, asked) : refusal;
 }
 
 std::string graph_refusal(const EngineBackend& backend, const EngineSetup& setup) {

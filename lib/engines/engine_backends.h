@@ -37,12 +37,14 @@ struct EngineBackend {
   /// Sizes that its kernels read, ascending; those of vLLM also read multiples of them, because it
   /// divides its blocks. Empty: any size.
   std::vector<std::int64_t> pages;
+  std::vector<std::int64_t> fp8_pages;  ///< the same of a cache in fp8, where they are others
   Drafts drafts = Drafts::kChains;
   CudaGraphSupport graph = CudaGraphSupport::kUniformBatch;
   // SGLang's graphs of two more steps with a fixed number of tokens a request.
   bool draft_extend_graph = false;
   bool diffusion_graph = false;
   EngineFeatures takes;
+  EngineFeatures not_invariant;   ///< of those, what it does not take from deterministic servers
   EngineFeatures unknown;         ///< neither sources nor documentation say
   bool only_dual_chunks = false;  ///< for models with dual chunks, and no others
   bool f32 = false;               ///< queries in f32, too (vLLM; SGLang does not ask)
@@ -96,7 +98,12 @@ struct EngineBackend {
 /// softcap". Empty: all is known.
 [[nodiscard]] std::string unknown_of(const EngineBackend& backend, const EngineSetup& setup);
 
+/// EngineBackend::pages of such a cache.
+[[nodiscard]] const std::vector<std::int64_t>& pages_of(const EngineBackend& backend,
+                                                        bool fp8_cache);
+
 /// Whether its kernels read pages of this many tokens.
-[[nodiscard]] bool reads_pages_of(const EngineBackend& backend, std::int64_t page_size);
+[[nodiscard]] bool reads_pages_of(const EngineBackend& backend, std::int64_t page_size,
+                                  bool fp8_cache);
 
 }  // namespace attnbench

@@ -346,6 +346,18 @@ TEST(EngineBackends, of_sglang_have_graphs_of_drafts_and_of_diffusion) {
             "no CUDA graph: with graphs, block diffusion takes flashinfer");
 }
 
+TEST(EngineBackends, may_read_other_pages_of_a_cache_in_fp8) {
+  Asked asked = about(Engine::kVllm, "FLASH_ATTN", "sm100");
+  asked.setup.version = {0, 0};  // 0.33.0
+  asked.setup.head_dim_qk = asked.setup.head_dim_v = 256;
+  asked.setup.page_size = 64;
+  EXPECT_EQ(asked.refusal(), "");
+  asked.setup.kv_dtype = DType::kE4M3;
+  EXPECT_EQ(asked.refusal(), "pages of 128 or multiples, not 64");
+  asked.setup.page_size = 256;
+  EXPECT_EQ(asked.refusal(), "");
+}
+
 TEST(EngineBackends, of_vllm_record_no_chunked_layers) {
   Asked asked = about(Engine::kVllm, "FLASH_ATTN", "sm90");
   asked.setup.has_chunks = true;

@@ -77,9 +77,11 @@ Decision decide_attention(Engine engine, const EngineSetup& s) {
 std::int64_t usual_page_size(Engine engine) { return engine == Engine::kSglang ? 1 : 16; }
 
 /// Where the backend does not read the pages asked for, the smallest that it reads.
-std::string page_flag(Engine engine, const EngineBackend* row, std::int64_t asked) {
-  std::int64_t size = asked > 0 ? asked : usual_page_size(engine);
-  if (row != nullptr && !reads_pages_of(*row, size)) size = row->pages.front();
+std::string page_flag(Engine engine, const EngineBackend* row, const EngineSetup& s) {
+  std::int64_t size = s.page_size > 0 ? s.page_size : usual_page_size(engine);
+  if (row != nullptr && !reads_pages_of(*row, size, s.has_fp8_cache())) {
+    size = pages_of(*row, s.has_fp8_cache()).front();
+  }
   if (size == usual_page_size(engine)) return {};
   return fmt::format(" --{}-size {}", engine == Engine::kSglang ? "page" : "block", size);
 }
@@ -100,7 +102,7 @@ std::string flags_of(Engine engine, std::string_view backend, const EngineBacken
   const bool sglang = engine == Engine::kSglang;
   std::string flags = s.is_deterministic && !sglang ? "VLLM_BATCH_INVARIANT=1 " : "";
   flags += fmt::format("--attention-backend {}", backend);
-  flags += page_flag(engine, row, s.page_size) + cache_flag(engine, s);
+  flags += page_flag(engine, row, s) + cache_flag(engine, s);
   if (sglang && s.topk > 0) flags += fmt::format(" --speculative-eagle-topk {}", s.topk);
   if (sglang && s.is_deterministic) flags += " --enable-deterministic-inference";
   if (sglang && s.scores_items) flags += " --enable-mis";

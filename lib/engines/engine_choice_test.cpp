@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/engines/engine_choice.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,6 +16,8 @@
 
 namespace attnbench {
 namespace {
+
+using testing::HasSubstr;
 
 EngineSetup setup_on(std::string_view device) {
   EngineSetup setup;
@@ -275,6 +278,21 @@ TEST(VllmChoice, passes_over_what_validation_refuses_and_says_why) {
   EXPECT_EQ(vllm(latent), "FLASHMLA");
   latent.is_dsa = true;
   EXPECT_EQ(vllm(latent), "FLASHMLA_SPARSE");
+}
+
+TEST(VllmChoice, is_triton_on_blackwell_for_fp8_caches_and_sinks_with_batch_invariance) {
+  EngineSetup setup = setup_on("sm100");
+  setup.is_deterministic = true;
+  EXPECT_EQ(vllm(setup), "FLASH_ATTN");
+  EngineSetup fp8 = setup, sinks = setup;
+  fp8.kv_dtype = DType::kE4M3;
+  sinks.has_sinks = true;
+  for (const EngineSetup& each : {fp8, sinks}) EXPECT_EQ(vllm(each), "TRITON_ATTN");
+  EXPECT_THAT(choose_backend(Engine::kVllm, sinks).reason,
+              HasSubstr("FLASH_ATTN (no sinks with deterministic inference)"));
+  EXPECT_EQ(vllm(in_version(sinks, Engine::kVllm, "0.22")), "TRITON_ATTN");
+  sinks.device = *find_engine_device("sm90");
+  EXPECT_EQ(vllm(sinks), "FLASH_ATTN") << "FlashAttention 3 stays";
 }
 
 TEST(VllmChoice, takes_no_e5m2_but_with_two_backends) {

@@ -54,6 +54,7 @@ EngineBackend read_backend(Engine engine, const YamlNode& node, const FeatureSet
   row.read("most", backend.most_capability);
   row.read("decodes_only", backend.decodes_only);
   row.read("pages", backend.pages);
+  row.read("fp8_pages", backend.fp8_pages);
   row.read("drafts", backend.drafts, kDraftsWords);
   row.read("graph", backend.graph, kGraphWords);
   row.read("draft_extend_graph", backend.draft_extend_graph);
@@ -67,6 +68,9 @@ EngineBackend read_backend(Engine engine, const YamlNode& node, const FeatureSet
   row.read("padded_heads", backend.padded_heads);
   if (const YamlNode* takes = row.find("takes")) {
     backend.takes = read_features(*takes, sets, problems);
+  }
+  if (const YamlNode* less = row.find("not_invariant")) {
+    backend.not_invariant = read_features(*less, sets, problems);
   }
   if (const YamlNode* unknown = row.find("unknown")) {
     backend.unknown = read_features(*unknown, sets, problems);
