@@ -68,6 +68,20 @@ std::string cost_in(const Contest& contest, Engine engine, const EngineSelection
                         contest.rankings, selection.setup.device.capability);
 }
 
+std::string downgrade_in(const Contest& contest, Engine engine, const EngineSelection& selection) {
+  // A graph that was lost is in another contest: that of cells which were launched as one.
+  std::vector<Record> launched = contest.records;
+  const Record& first = contest.records.front();
+  for (const Record& r : selection.measured->records) {
+    if (r.scenario == first.scenario && r.case_id == first.case_id && r.cache == first.cache &&
+        r.step == first.step && r.launch != first.launch) {
+      launched.push_back(r);
+    }
+  }
+  return downgrade_of(engine, choose_backend(engine, selection.setup).backend, launched,
+                      rankings(launched), selection.setup.device.capability);
+}
+
 std::string contest_name(const EngineSelection& selection, const Record& r) {
   return fmt::format("{} {} {}", case_name(*selection.measured, r), to_string(r.cache),
                      to_string(r.launch));
@@ -149,8 +163,9 @@ void write_measured(const EngineSelection& selection, std::ostream& out) {
                        time_text(fastest->timing.median_us));
     for (const Engine engine : kEngines) {
       const std::string cost = cost_in(contest, engine, selection);
-      out << fmt::format("    {}'s choice: {}\n", to_string(engine),
-                         cost.empty() ? "its kernel was not timed" : cost);
+      out << fmt::format("    {}'s choice: {}{}\n", to_string(engine),
+                         cost.empty() ? "its kernel was not timed" : cost,
+                         downgrade_in(contest, engine, selection));
     }
   }
 }
@@ -205,8 +220,9 @@ void write_selection_json(const EngineSelection& selection, std::ostream& out) {
         {"fastest", fastest == nullptr ? Json(nullptr) : Json(fastest->backend)},
         {"median_us", fastest == nullptr ? Json(nullptr) : Json(fastest->timing.median_us)}};
     for (const Engine engine : kEngines) {
-      row[fmt::format("cost_of_{}", engine == Engine::kSglang ? "sglang" : "vllm")] =
-          cost_in(contest, engine, selection);
+      const char* const name = engine == Engine::kSglang ? "sglang" : "vllm";
+      row[fmt::format("cost_of_{}", name)] = cost_in(contest, engine, selection);
+      row[fmt::format("downgrade_of_{}", name)] = downgrade_in(contest, engine, selection);
     }
     root["measured"].push_back(std::move(row));
   }

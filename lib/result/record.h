@@ -192,6 +192,9 @@ struct DeclaredFacts {
 /// where no GPU takes part, the rule is not known, or the step has no softmax attention.
 struct ChosenByEngines {
   std::string sglang, vllm;
+  // What a feature or the pages of the case take away from each, silently.
+  std::string sglang_instead_of, vllm_instead_of;  ///< the backend that it would take otherwise
+  std::string sglang_graph, vllm_graph;            ///< why it replays no CUDA graph of a decode
 };
 
 /// What other programs took of a machine's processors for a while.

@@ -52,6 +52,23 @@ TEST(EngineLine, gives_the_least_and_the_most_where_cells_differ) {
               HasSubstr("vLLM FLASH_ATTN (vllm:fa3, 1.04 to 1.30 of the best)"));
 }
 
+TEST(EngineLine, says_what_another_kernel_and_a_lost_graph_cost) {
+  std::vector<Record> records = {decode_of("vllm:fa3", 50), decode_of("flashinfer:decode_tc", 60),
+                                 decode_of("flashinfer:decode_tc", 48)};
+  records[2].launch = LaunchMode::kGraph;
+  for (Record& r : records) {
+    r.engine_choice = {.vllm = "FLASHINFER", .vllm_instead_of = "FLASH_ATTN"};
+    r.engine_choice.vllm_graph = "no CUDA graph of such a step";
+    r.layer.heads_q = 32;
+    r.layer.heads_kv = 8;
+  }
+  EXPECT_THAT(line_of(records), HasSubstr(" in place of FLASH_ATTN (1.20 of vllm:fa3)"
+                                          " without a CUDA graph (1.25 of its graph)"));
+  records.resize(1);
+  EXPECT_THAT(line_of(records), HasSubstr("FLASHINFER in place of FLASH_ATTN without a CUDA graph"))
+      << "whose kernel was not timed";
+}
+
 TEST(EngineLine, claims_no_cost_of_a_kernel_that_is_wrong) {
   Record wrong = decode_of("vllm:fa3", 52);
   wrong.outcome = Incorrect{"3 NaN", true};
