@@ -85,6 +85,7 @@ def kv_cache(rng, made, latent, shared):
         layouts = ["NHD", "HND"]
         if not latent and "head_dim" in made["model"]:
             layouts += ["combined"] * ("head_dim_v" not in made["model"])
+            layouts += ["joint", "joint_hnd"]
             layouts += ["x_packed"] * (made["model"]["head_dim"] % 16 == 0)
         cache["layout"] = rng.choice(layouts)
         if made["attention"].keys() & {"window", "chunk"} and rng.random() < 0.3:

@@ -92,7 +92,9 @@ CpuFlashBackend::CpuFlashBackend(std::optional<std::int64_t> split_keys)
 
 std::vector<KvLayout> CpuFlashBackend::formats(const Problem& problem) const {
   if (problem.cache.scales == KvScales::kBlock) return {KvLayout::kNhd};
-  return layouts_of_whole_rows(with_tensor_scale(problem));
+  std::vector<KvLayout> layouts = layouts_of_whole_rows(with_tensor_scale(problem));
+  if (!layouts.empty()) layouts.insert(layouts.end(), {KvLayout::kJoint, KvLayout::kJointHnd});
+  return layouts;
 }
 
 std::unique_ptr<Plan> CpuFlashBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {

@@ -225,7 +225,7 @@ class EnginePacksTest(unittest.TestCase):
         for name, backend in BACKENDS.items():
             for changed in [{}, LATENT, dict(cache_dtype="e4m3"), dict(cache_dtype="e4m3", cache_scales="token")]:
                 asked = problem(**changed)
-                known = {"NHD", "HND", "combined", "x_packed", "states_vk", "ragged"}
+                known = {"NHD", "HND", "combined", "x_packed", "joint", "joint_hnd", "states_vk", "ragged"}
                 self.assertLessEqual(set(formats_of(backend, asked)), known, name)
                 rounds = backend.numerics(asked) if hasattr(backend, "numerics") else {}
                 self.assertLessEqual(set(rounds), {"lse", "partial_roundings", *TYPED_STAGES}, name)

@@ -50,7 +50,7 @@ class FlashAttention3:
              + ", ".join(f"{qk}/{v}" for qk, v in sorted(self.head_dims))))
 
     def formats(self, problem):
-        return ["NHD", "HND", "combined"] if problem.cache_scales in SHARED_SCALES else []
+        return ["NHD", "HND", "combined", "joint", "joint_hnd"] if problem.cache_scales in SHARED_SCALES else []
 
     def numerics(self, problem):
         if problem.cache_dtype == "e4m3":  # the tensor cores multiply e4m3 with e4m3: weights are rounded, and queries in bf16

@@ -61,7 +61,7 @@ class ReshapeAndCacheFlash(CacheWriter):
     kernel = "_C_cache_ops.reshape_and_cache_flash"
     operator = "reshape_and_cache_flash"
     calls = {CACHE: operator}
-    layouts = ("NHD", "HND", "combined")
+    layouts = ("NHD", "HND", "combined", "joint", "joint_hnd")
 
     def arguments(self, problem, *given):
         return given

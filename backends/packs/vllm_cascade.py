@@ -19,7 +19,7 @@ class Cascade:
     kernel = "_vllm_fa3_C.fwd, _C.merge_attn_states"
     graph_support = "NEVER"
     tuning = {}
-    formats = ("NHD", "HND", "combined")
+    formats = ("NHD", "HND", "combined", "joint", "joint_hnd")
     reads_fp8_queries = False
 
     def load(self):

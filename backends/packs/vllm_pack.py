@@ -71,7 +71,7 @@ class Fa2:
             (problem.head_dim_qk > 256 or problem.head_dim_qk % 8 != 0, "head dims up to 256, multiples of 8"))
 
     def formats(self, problem):
-        return ["NHD", "HND", "combined", "ragged"] if problem.cache_scales == "tensor" else []
+        return ["NHD", "HND", "combined", "joint", "joint_hnd", "ragged"] if problem.cache_scales == "tensor" else []
 
     def numerics(self, problem):
         # Its causal ALiBi counts from a request's first key: O is the same, LSE is not.

@@ -84,7 +84,7 @@ class TritonUnified:
             (problem.page_size % 16 != 0, f"pages of 16 tokens or multiples, not {problem.page_size}"))
 
     def formats(self, problem):
-        return ["NHD", "HND", "combined"] if problem.cache_scales == "tensor" else []
+        return ["NHD", "HND", "combined", "joint", "joint_hnd"] if problem.cache_scales == "tensor" else []
 
     def numerics(self, problem):
         return {"lse": False, "qk_input": problem.dtype, "p": problem.dtype}

@@ -23,8 +23,7 @@ class TorchNativeBackend final : public Backend {
   }
   /// All of them.
   [[nodiscard]] std::vector<KvLayout> formats(const Problem&) const override {
-    return {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined, KvLayout::kXPacked,
-            KvLayout::kRagged};
+    return {kCacheLayouts.begin(), kCacheLayouts.end()};
   }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 

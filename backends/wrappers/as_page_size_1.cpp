@@ -7,14 +7,15 @@
 namespace attnbench {
 
 bool has_linear_slots(const CacheFormat& cache) {
-  const bool in_a_page = cache.layout == KvLayout::kNhd || cache.layout == KvLayout::kCombined;
+  const bool in_a_page = cache.layout == KvLayout::kNhd || cache.layout == KvLayout::kCombined ||
+                         cache.layout == KvLayout::kJoint;
   return cache.page_size == 1 || (in_a_page && !cache.has_gaps());
 }
 
 std::string no_linear_slots_reason(const CacheFormat& cache) {
   return fmt::format(
       "no {} cache in pages of {}{}: a table of single tokens is read, which lie evenly spaced in "
-      "NHD and combined alone",
+      "NHD, combined and joint only",
       to_string(cache.layout), cache.page_size, cache.has_gaps() ? " with gaps between them" : "");
 }
 

@@ -159,7 +159,7 @@ class PluginBackend final : public Backend {
       return {KvLayout::kNhd, KvLayout::kHnd};
     }
     const attnbench_problem asked = plugin_problem(problem);
-    std::array<std::int32_t, ATTNBENCH_RAGGED + 1> layouts{};
+    std::array<std::int32_t, ATTNBENCH_JOINT_HND + 1> layouts{};
     std::int32_t count = static_cast<std::int32_t>(layouts.size());
     Message message;
     if (backend_.formats(backend_.self, &asked, layouts.data(), &count, message.data(),
@@ -172,9 +172,9 @@ class PluginBackend final : public Backend {
     }
     std::vector<KvLayout> formats;
     for (const std::int32_t layout : std::span(layouts).first(static_cast<std::size_t>(count))) {
-      if (layout < ATTNBENCH_NHD || layout > ATTNBENCH_RAGGED) {
+      if (layout < ATTNBENCH_NHD || layout > ATTNBENCH_JOINT_HND) {
         throw std::runtime_error(fmt::format("formats(): {} is no layout; 0 to {} are known",
-                                             layout, static_cast<int>(ATTNBENCH_RAGGED)));
+                                             layout, static_cast<int>(ATTNBENCH_JOINT_HND)));
       }
       formats.push_back(static_cast<KvLayout>(layout));
     }

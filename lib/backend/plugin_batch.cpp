@@ -40,6 +40,8 @@ static_assert(static_cast<int>(KvLayout::kXPacked) == ATTNBENCH_X_PACKED);
 static_assert(static_cast<int>(KvLayout::kStatesKv) == ATTNBENCH_STATES_KV);
 static_assert(static_cast<int>(KvLayout::kStatesVk) == ATTNBENCH_STATES_VK);
 static_assert(static_cast<int>(KvLayout::kRagged) == ATTNBENCH_RAGGED);
+static_assert(static_cast<int>(KvLayout::kJoint) == ATTNBENCH_JOINT);
+static_assert(static_cast<int>(KvLayout::kJointHnd) == ATTNBENCH_JOINT_HND);
 static_assert(static_cast<int>(KvScales::kTensor) == ATTNBENCH_SCALES_TENSOR);
 static_assert(static_cast<int>(KvScales::kHead) == ATTNBENCH_SCALES_HEAD);
 static_assert(static_cast<int>(KvScales::kToken) == ATTNBENCH_SCALES_TOKEN);

@@ -38,7 +38,7 @@ int unknown_layout(void*, const attnbench_problem*, std::int32_t* layouts, std::
 }
 int too_many(void*, const attnbench_problem*, std::int32_t*, std::int32_t* count, char*,
              std::size_t) {
-  *count = ATTNBENCH_RAGGED + 2;
+  *count = ATTNBENCH_JOINT_HND + 2;
   return ATTNBENCH_OK;
 }
 

@@ -22,6 +22,10 @@ std::string_view to_string(KvLayout layout) {
       return "states_vk";
     case KvLayout::kRagged:
       return "ragged";
+    case KvLayout::kJoint:
+      return "joint";
+    case KvLayout::kJointHnd:
+      return "joint_hnd";
   }
   return "?";
 }
@@ -59,6 +63,9 @@ std::string layout_refusal(const AttentionLayer& layer, const CacheFormat& forma
       return fmt::format("one tensor of K and V has one head_dim, these are {} and {}",
                          layer.head_dim_qk, layer.head_dim_v);
     }
+  }
+  if (is_joint(format.layout) && latent) {
+    return "MLA keeps one row for K and V, which leaves nothing to join";
   }
   if (format.layout == KvLayout::kXPacked) {
     if (latent) return "MLA rows are never packed";

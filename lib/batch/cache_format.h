@@ -29,17 +29,25 @@ enum class KvLayout : std::uint8_t {
   /// them (FlashInfer's ragged prefill, FlashAttention's varlen). The keys of request r begin at
   /// row cu_seqlens_k[r]. A slot is a row, and there is no dummy; poison lies behind the last.
   kRagged,
+  // One buffer in which the K and the V of a token and head are one row (vLLM from 0.33):
+  kJoint,     ///< [pages, page_size, heads, K's dim + V's]
+  kJointHnd,  ///< [pages, heads, page_size, K's dim + V's]
 };
 [[nodiscard]] constexpr bool is_of_states(KvLayout layout) {
   return layout == KvLayout::kStatesKv || layout == KvLayout::kStatesVk;
 }
+[[nodiscard]] constexpr bool is_joint(KvLayout layout) {
+  return layout == KvLayout::kJoint || layout == KvLayout::kJointHnd;
+}
 /// Of rows of K and V in pages.
-inline constexpr KvLayout kPoolLayouts[] = {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined,
-                                            KvLayout::kXPacked};
+inline constexpr KvLayout kPoolLayouts[] = {KvLayout::kNhd,      KvLayout::kHnd,
+                                            KvLayout::kCombined, KvLayout::kXPacked,
+                                            KvLayout::kJoint,    KvLayout::kJointHnd};
 
 /// That a cache of keys and values can be asked for.
-inline constexpr std::array kCacheLayouts = {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined,
-                                             KvLayout::kXPacked, KvLayout::kRagged};
+inline constexpr std::array kCacheLayouts = {
+    KvLayout::kNhd,   KvLayout::kHnd,      KvLayout::kCombined, KvLayout::kXPacked,
+    KvLayout::kJoint, KvLayout::kJointHnd, KvLayout::kRagged};
 
 /// What a stored number of the cache is multiplied with to get the number that it stands for.
 /// Other than kTensor is for fp8 caches alone. A KV write is given the scales of tensors, heads and

@@ -33,7 +33,9 @@ std::int64_t latent_row(const KvPoolShape& shape) {
 /// Of rows of `dim` elements that are not packed.
 Strides plain_strides(const KvPoolShape& shape, std::int64_t dim) {
   const std::int64_t page = page_stride_of(shape, dim);
-  if (shape.format.layout == KvLayout::kHnd) return {page, dim, shape.format.page_size * dim};
+  const bool by_head =
+      shape.format.layout == KvLayout::kHnd || shape.format.layout == KvLayout::kJointHnd;
+  if (by_head) return {page, dim, shape.format.page_size * dim};
   return {page, shape.heads_kv * dim, dim};
 }
 
@@ -74,6 +76,10 @@ void set_rows(KvPool& pool, std::span<std::byte* const> buffers, const KvPoolSha
   } else if (shape.format.layout == KvLayout::kXPacked) {
     set_k(pool, buffers[0], packed_strides(shape, shape.head_dim_k, x_of(shape.format.dtype)));
     set_v(pool, buffers[1], packed_strides(shape, shape.head_dim_v, 1));
+  } else if (is_joint(shape.format.layout)) {
+    const Strides strides = plain_strides(shape, shape.head_dim_k + shape.head_dim_v);
+    set_k(pool, buffers[0], strides);
+    set_v(pool, buffers[0] + shape.head_dim_k * size_bytes(shape.format.dtype), strides);
   } else {
     const Strides strides = plain_strides(shape, shape.head_dim_k);
     std::byte* const v =
@@ -134,6 +140,12 @@ void append_rows(std::vector<CacheBuffer>& buffers, const KvPoolShape& shape) {
       add("v pool", {pages, heads, dv, page_size}, dv);
       return;
     }
+    case KvLayout::kJoint:
+      add("kv pool", {pages, page_size, heads, dk + dv}, dk + dv);
+      return;
+    case KvLayout::kJointHnd:
+      add("kv pool", {pages, heads, page_size, dk + dv}, dk + dv);
+      return;
     case KvLayout::kRagged:
       buffers.push_back(buffer_of("k rows", dtype, {pages, heads, dk}));
       buffers.push_back(buffer_of("v rows", dtype, {pages, heads, dv}));

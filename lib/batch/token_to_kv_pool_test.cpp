@@ -92,6 +92,21 @@ TEST(KvPoolView, puts_values_behind_all_keys_of_a_combined_buffer) {
   EXPECT_EQ(cache.pool.v_row(5, 1) - cache.pool.k_row(5, 1), cache.pool.v - cache.pool.k);
 }
 
+// vLLM 0.33: kv_cache.transpose(1, 2).split(head_size, dim=-1) of [pages, heads, page, 2 * dim].
+TEST(KvPoolView, puts_a_value_behind_its_key_in_a_row_of_both) {
+  KvPoolShape shape = small(KvLayout::kJoint);
+  shape.head_dim_v = 16;
+  const Cache nhd(shape);
+  EXPECT_EQ(nhd.buffers[0].shape, (std::vector<std::int64_t>{3, 4, 2, 40}));
+  EXPECT_EQ(nhd.pool.k_row(5, 1) - nhd.memory[0].data(), (5 * 2 + 1) * 40 * 2);
+  EXPECT_EQ(nhd.pool.v_row(5, 1) - nhd.pool.k_row(5, 1), 24 * 2);
+  shape.format.layout = KvLayout::kJointHnd;
+  const Cache hnd(shape);
+  EXPECT_EQ(hnd.buffers[0].shape, (std::vector<std::int64_t>{3, 2, 4, 40}));
+  EXPECT_EQ(hnd.pool.k_row(5, 1) - hnd.memory[0].data(), ((1 * 2 + 1) * 4 + 1) * 40 * 2);
+  EXPECT_EQ(hnd.pool.v_row(5, 1) - hnd.pool.k_row(5, 1), 24 * 2);
+}
+
 // vLLM: a key's channel 19 in fp16 is at [b, h, 2, o, 3] of [blocks, heads, d / 8, block_size, 8],
 // and a value's at [b, h, 19, o] of [blocks, heads, d, block_size].
 TEST(KvPoolView, finds_channel_19_where_vllm_s_paged_attention_has_it) {
@@ -143,7 +158,8 @@ TEST_P(EveryPlace, of_an_element_is_its_own_and_between_pages_there_are_as_many_
     }
     std::size_t elements = 0;
     for (const auto& memory : cache.memory) {
-      const std::size_t page = apart * 2 * 24 * 2, rows = page / apart * 4;
+      const std::size_t row = is_joint(layout) ? 48 : 24;
+      const std::size_t page = apart * 2 * row * 2, rows = page / apart * 4;
       for (std::size_t at = 0; at < memory.size(); at += 2) {
         const std::size_t is_row = at % page < rows ? 1 : 0;
         EXPECT_EQ(places.count(memory.data() + at), is_row) << at;
@@ -153,7 +169,8 @@ TEST_P(EveryPlace, of_an_element_is_its_own_and_between_pages_there_are_as_many_
     EXPECT_EQ(places.size(), elements);
     for (const CacheBuffer& buffer : cache.buffers) {
       EXPECT_EQ(buffer.strides.back(), 1);
-      EXPECT_EQ(buffer.bytes(), (layout == KvLayout::kCombined ? 2 : 1) * 3 * apart * 2 * 24 * 2);
+      const bool of_both = layout == KvLayout::kCombined || is_joint(layout);
+      EXPECT_EQ(buffer.bytes(), (of_both ? 2 : 1) * 3 * apart * 2 * 24 * 2);
     }
   }
 }
@@ -237,8 +254,10 @@ TEST(KvPoolView, refuses_what_cannot_be) {
   shape.head_dim_k = 20;
   EXPECT_THROW(Cache{shape}, InternalError);
   shape = deepseek(KvScales::kTensor, DType::kBF16);
-  shape.format.layout = KvLayout::kXPacked;
-  EXPECT_THROW(Cache{shape}, InternalError);
+  for (const KvLayout layout : {KvLayout::kXPacked, KvLayout::kJoint, KvLayout::kJointHnd}) {
+    shape.format.layout = layout;
+    EXPECT_THROW(Cache{shape}, InternalError);
+  }
   EXPECT_THROW(Cache{deepseek(KvScales::kBlock, DType::kE5M2)}, InternalError);
   EXPECT_THROW(Cache{deepseek(KvScales::kToken, DType::kBF16)}, InternalError);
 }

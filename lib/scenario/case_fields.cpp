@@ -61,8 +61,8 @@ const std::vector<Field<KvCacheConfig>>& cache_fields() {
   using C = KvCacheConfig;
   static const std::vector<Field<C>> fields = {
       {"layout", word<kCacheLayouts, &C::layout>(),
-       "How the cache lies for a backend: NHD, HND, combined, x_packed or ragged", "it chose none",
-       "kv_layout"},
+       "How the cache lies for a backend: NHD, HND, combined, x_packed, joint, joint_hnd or ragged",
+       "it chose none", "kv_layout"},
       {"page_stride", member<&C::page_stride>(),
        "Tokens from the beginning of a page to that of the next; other layers' pages or padding "
        "lie between",

@@ -81,7 +81,11 @@ enum attnbench_layout {
   /* No pool: [sum of the requests' keys, heads, dim], request after request. The keys of request r
    * begin at row cu_seqlens_k[r] of the indices "varlen". Entry 0 of the request's row of
    * req_to_token is the same number. Only a backend whose formats() names this layout gets it. */
-  ATTNBENCH_RAGGED = 6
+  ATTNBENCH_RAGGED = 6,
+  /* One row of dk + dv elements holds the K and the V of a token and head. ATTNBENCH_V_CACHE begins
+   * dk elements behind ATTNBENCH_K_CACHE, and both have the same strides. */
+  ATTNBENCH_JOINT = 7,    /* [pages, page_size, heads, dk + dv] */
+  ATTNBENCH_JOINT_HND = 8 /* [pages, heads, page_size, dk + dv] */
 };
 
 /* Which elements of an fp8 cache share a scale. A value is the stored number times its scale. */
@@ -237,9 +241,9 @@ enum attnbench_role {
   ATTNBENCH_SINKS = 3, /* [Hq] f32, values that bf16 holds exactly; set in plan(), too */
   ATTNBENCH_OUT = 4,   /* [T, Hq, dv]: written. Recurrent: [T, Hkv, dv] */
   ATTNBENCH_LSE = 5,   /* [T, Hq] f32: written; natural log, with sinks, -inf for no key */
-  /* [pages, page_size, Hkv, dk] in NHD, HND and combined: strides say which. x_packed: [pages, Hkv
-   * * dk / x, page_size, x], dense in a page. Scales by block: u8 [pages, page_size, 1, bytes of a
-   * row]. Ragged: [rows, Hkv, dk], dense. */
+  /* [pages, page_size, Hkv, dk] in NHD, HND, combined and joint: strides say which. x_packed:
+   * [pages, Hkv * dk / x, page_size, x], dense in a page. Scales by block: u8 [pages, page_size, 1,
+   * bytes of a row]. Ragged: [rows, Hkv, dk], dense. */
   ATTNBENCH_K_CACHE = 6,
   /* [pages, page_size, Hkv, dv]; latent: the first dv columns of K. x_packed: [pages, Hkv, dv,
    * page_size], dense in a page. Scales by block: absent. Ragged: [rows, Hkv, dv], dense. */
