@@ -137,7 +137,10 @@ TEST(SglangChoice, knows_models_and_devices_that_stand_before_the_rule) {
   EXPECT_EQ(sglang(setup), "dsa");
   setup.is_dual_chunk = true;
   EXPECT_EQ(sglang(in_version(setup, Engine::kSglang, "0.5.17")), "dual_chunk_flash_attn");
-  EXPECT_EQ(sglang(setup_on("xpu")), "intel_xpu");
+  EXPECT_EQ(sglang(setup_on("xpu")), "triton");
+  EngineSetup sinks = setup_on("xpu");
+  sinks.has_sinks = true;
+  EXPECT_EQ(sglang(sinks), "intel_xpu");
   EXPECT_EQ(sglang(setup_on("npu")), "ascend");
   EXPECT_EQ(sglang(setup_on("mps")), "torch_native");
   EngineSetup cpu = setup_on("cpu");
