@@ -19,6 +19,7 @@
 #include "lib/result/run_json.h"
 #include "lib/summary/backend_summary.h"
 #include "lib/summary/doubts.h"
+#include "lib/summary/pair_order.h"
 
 namespace attnbench {
 namespace {
@@ -307,6 +308,7 @@ Json page_data(const PageContent& content) {
   const std::vector<std::string> labels = file_labels(content.files);
   const std::vector<ShownRow> rows = rows_of(content.files);
   Json json = {{"files", Json::array()},
+               {"order_legend", kPairOrderLegend},
                {"row_count", rows.size()},
                {"columns", columns_json(rows)},
                {"comparison", nullptr}};

@@ -22,12 +22,13 @@ struct PageContent {
 [[nodiscard]] std::vector<std::string> file_labels(const std::vector<NamedRun>& files);
 
 /// All of it as the page's scripts read it:
-///   files       label, path, environment, devices, scenarios …, how each backend did, and the
-///               attention of whole steps
-///   row_count   records of all files
-///   columns     key, unit and description of each value of a row, and the values, as
-///               packed_column() has them; a column without them is computed there
-///   comparison  null, or the gate's verdicts, by harm; its cells are columns, too
+///   files         label, path, environment, devices, scenarios …, how each backend did, and the
+///                 attention of whole steps
+///   order_legend  in which order the backends of a file stand
+///   row_count     records of all files
+///   columns       key, unit and description of each value of a row, and the values, as
+///                 packed_column() has them; a column without them is computed there
+///   comparison    null, or the gate's verdicts, by harm; its cells are columns, too
 [[nodiscard]] Json page_data(const PageContent& content);
 
 }  // namespace attnbench

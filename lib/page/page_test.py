@@ -166,6 +166,13 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.column("results", 3)[1], "–", "a time that claims nothing")
         self.assertEqual(self.column("results", 5)[1], "", "no rank")
 
+    def test_a_backend_that_ran_one_cell_of_four_does_not_stand_first(self):
+        cells = [record(f"c{i}", backend, us) for i in range(4) for backend, us in (("quick", 100.0), ("slow", 900.0))]
+        self.page(result([record("c0", "special", 50.0), *cells]))
+        self.assertEqual(self.column("backends", 0), ["quick", "slow", "special"])
+        self.assertEqual(self.column("backends", 3), ["4 of 4", "4 of 4", "1 of 4"])
+        self.assertIn("order: most right cells first", self.text_of("#backends .note"))
+
     def test_a_cell_says_which_roundings_it_was_judged_by(self):
         cells = some_cells()
         cells[0]["declared"].update(p="e4m3")

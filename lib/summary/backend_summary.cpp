@@ -14,6 +14,7 @@
 
 #include "lib/result/ranking.h"
 #include "lib/result/record_text.h"
+#include "lib/summary/pair_order.h"
 #include "lib/view/units.h"
 
 namespace attnbench {
@@ -60,7 +61,7 @@ Table summary_table(const RunResult& run) {
   constexpr std::size_t kAny = std::string::npos;
   Table table;
   table.columns = {
-      {"backend", kLeft},
+      {"backend", kLeft, 2, 0, kAny, kPairOrderLegend},
       {unit_of(run), kRight},
       {"fastest", kRight, 2, 0, kAny,
        "fastest: where no backend was faster, ties included, figures with a ? not"},
@@ -76,6 +77,43 @@ Table summary_table(const RunResult& run) {
                            unless_zero(s.failed), unless_zero(s.noisy)}});
   }
   return table;
+}
+
+/// A summary, and what it is ranked by.
+struct Entry {
+  BackendSummary summary;
+  CellLogs logs;
+};
+
+/// 0 where no other backend is right.
+double geomean_beside_rivals(const CellLogs& logs, const std::map<ComparisonKey, int>& rivals) {
+  double sum = 0;
+  int count = 0;
+  for (const auto& [cell, log] : logs) {
+    if (rivals.at(cell) < 2) continue;
+    sum += log;
+    ++count;
+  }
+  return count == 0 ? 0 : std::exp(sum / count);
+}
+
+/// Those with a mean in the order of their pairs, then those without one, then those that failed.
+std::vector<BackendSummary> in_order(std::vector<Entry> entries) {
+  std::ranges::stable_sort(entries, {}, [](const Entry& each) {
+    const double mean = each.summary.geomean;
+    return std::pair(each.summary.failed > 0,
+                     mean > 0 ? mean : std::numeric_limits<double>::infinity());
+  });
+  std::vector<CellLogs> ranked;
+  for (const Entry& each : entries) {
+    if (each.summary.geomean > 0) ranked.push_back(each.logs);
+  }
+  std::vector<BackendSummary> ordered;
+  for (const std::size_t i : pair_order(ranked)) ordered.push_back(entries[i].summary);
+  for (std::size_t i = ranked.size(); i < entries.size(); ++i) {
+    ordered.push_back(entries[i].summary);
+  }
+  return ordered;
 }
 
 /// A terminal that is too narrow shortens a title, leaves columns out, then shortens the names: it
@@ -109,36 +147,25 @@ void narrow_down(Table& table, std::size_t width) {
 std::vector<BackendSummary> backend_summaries(const RunResult& run) {
   const std::vector<Ranking> ranking = rankings(run.records);
   const std::map<ComparisonKey, int> rivals = competitors(run, ranking);
-  std::vector<BackendSummary> summaries;
-  std::vector<std::pair<double, int>> logarithms;  // sum and count
+  std::vector<Entry> entries;
   for (std::size_t i = 0; i < run.records.size(); ++i) {
     const Record& r = run.records[i];
     if (was_not_run(r)) continue;
-    const auto known = std::ranges::find(summaries, r.backend, &BackendSummary::backend);
-    const auto place = static_cast<std::size_t>(known - summaries.begin());
-    if (known == summaries.end()) {
-      summaries.push_back({.backend = r.backend});
-      logarithms.emplace_back(0, 0);
-    }
-    BackendSummary& s = summaries[place];
-    ++s.ran;
-    s.fastest += ranking[i].is_best() ? 1 : 0;
-    s.failed += r.has_failed() ? 1 : 0;
-    s.noisy += is_open(r) ? 1 : 0;
-    if (!ranking[i].exists() || rivals.at(ComparisonKey(r)) < 2) continue;
-    logarithms[place].first += std::log(ranking[i].ratio);
-    ++logarithms[place].second;
-    s.geomean = std::exp(logarithms[place].first / logarithms[place].second);
+    auto at = std::ranges::find(entries, r.backend,
+                                [](const Entry& each) { return each.summary.backend; });
+    if (at == entries.end()) at = entries.insert(at, {{.backend = r.backend}, {}});
+    ++at->summary.ran;
+    at->summary.fastest += ranking[i].is_best() ? 1 : 0;
+    at->summary.failed += r.has_failed() ? 1 : 0;
+    at->summary.noisy += is_open(r) ? 1 : 0;
+    if (ranking[i].exists()) at->logs.emplace(r, std::log(ranking[i].ratio));
   }
-  if (summaries.size() < 2 || count_cases(run) < 2) return {};
-  for (BackendSummary& s : summaries) {
-    if (s.failed > 0) s.geomean = 0;  // over the cases that it got right, it would flatter
+  if (entries.size() < 2 || count_cases(run) < 2) return {};
+  for (auto& [summary, logs] : entries) {
+    // Over the cases that a backend got right, a mean would flatter one that failed.
+    if (summary.failed == 0) summary.geomean = geomean_beside_rivals(logs, rivals);
   }
-  std::ranges::stable_sort(summaries, {}, [](const BackendSummary& s) {
-    const double mean = s.geomean > 0 ? s.geomean : std::numeric_limits<double>::infinity();
-    return std::pair(s.failed > 0, mean);
-  });
-  return summaries;
+  return in_order(std::move(entries));
 }
 
 Section summary_section(const RunResult& run, std::size_t width) {

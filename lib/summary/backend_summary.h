@@ -23,9 +23,8 @@ struct BackendSummary {
   double geomean = 0;
 };
 
-/// One for each backend that was tried, the fastest by geometric mean first, those that
-/// failed last. Empty unless there are
-/// two backends and two cases to compare.
+/// One for each backend that was tried, in the order of pair_order(); those without a mean stand
+/// below it, those that failed last. Empty unless there are two backends and two cases to compare.
 [[nodiscard]] std::vector<BackendSummary> backend_summaries(const RunResult& run);
 
 /// The same as a table whose lines have at most `width` columns.

@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "lib/result/testing/sample_run.h"
 #include "lib/view/units.h"
@@ -13,6 +16,7 @@
 namespace attnbench {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -73,6 +77,55 @@ TEST(BackendSummaries, put_the_faster_of_those_that_are_right_first) {
   EXPECT_DOUBLE_EQ(summaries[0].geomean, 1);
 }
 
+std::vector<std::string> order_of(std::vector<Record> records) {
+  RunResult run = sample_run();
+  run.records = std::move(records);
+  std::vector<std::string> names;
+  for (const BackendSummary& each : backend_summaries(run)) names.push_back(each.backend);
+  return names;
+}
+
+TEST(BackendSummaries, put_a_backend_of_few_cells_below_those_of_many) {
+  std::vector<Record> records = {timed("a", "special", 50)};
+  for (const char* const id : {"a", "b", "c", "d"}) {
+    records.push_back(timed(id, "slow", 900));
+    records.push_back(timed(id, "quick", 100));
+  }
+  EXPECT_THAT(order_of(records), ElementsAre("quick", "slow", "special"))
+      << "one cell of four, though it is the fastest there";
+}
+
+TEST(BackendSummaries, compare_two_backends_over_the_cells_that_both_have_right) {
+  // Where all three ran, `wide` is faster than `half`; its mean suffers where `half` did not run.
+  std::vector<Record> records;
+  for (const char* const id : {"a", "b"}) {
+    records.push_back(timed(id, "half", 12));
+    records.push_back(timed(id, "wide", 11));
+    records.push_back(timed(id, "best", 10));
+  }
+  for (const char* const id : {"c", "d"}) {
+    records.push_back(timed(id, "wide", 100));
+    records.push_back(timed(id, "best", 10));
+  }
+  EXPECT_THAT(order_of(records), ElementsAre("best", "wide", "half"));
+  for (Record& r : records) {
+    if (r.backend == "half") r.timing.median_us = 5;
+  }
+  EXPECT_THAT(order_of(records), ElementsAre("half", "best", "wide")) << "half of the cells do";
+  records.push_back(timed("e", "wide", 11));
+  records.push_back(timed("e", "best", 10));
+  EXPECT_THAT(order_of(records), ElementsAre("best", "wide", "half")) << "two of five do not";
+}
+
+TEST(BackendSummaries, put_those_without_a_rival_below_and_those_that_failed_last) {
+  const std::vector<Record> records = {
+      timed("a", "one", 2),   ended("a", "wrong", Incorrect{"wrong", true}),
+      timed("a", "two", 1),   timed("b", "wrong", 1),
+      timed("b", "two", 3),   timed("c", "lonely", 1),
+      timed("d", "lonely", 1)};
+  EXPECT_THAT(order_of(records), ElementsAre("two", "one", "lonely", "wrong"));
+}
+
 TEST(BackendSummaries, take_two_backends_and_two_cases) {
   RunResult run = sample();
   run.records.resize(2);
@@ -90,11 +143,15 @@ TEST(BackendSummaries, are_tables) {
       "  backend   cases  fastest  geomean vs best  failed  noisy\n"
       "  steady   3 of 3        2             1.41              1\n"
       "  picky    3 of 3        2                –       1\n"
-      "  fastest: where no backend was faster, ties included, figures with a ? not · geomean vs "
-      "best:\n"
-      "  geometric mean of vs best where another backend is right, too; none of one that failed · "
-      "failed:\n"
-      "  wrong, crashed or impossible · noisy: ± wider than asked for, or missing\n");
+      "  order: most right cells first, but each above the first that it beats by geomean over the "
+      "cells\n"
+      "  that both have right, if these are half of either's · fastest: where no backend was "
+      "faster, ties\n"
+      "  included, figures with a ? not · geomean vs best: geometric mean of vs best where another "
+      "backend\n"
+      "  is right, too; none of one that failed · failed: wrong, crashed or impossible · noisy: ± "
+      "wider\n"
+      "  than asked for, or missing\n");
   EXPECT_EQ(
       markdown_text(summary_section(sample())),
       "\n"
@@ -103,10 +160,11 @@ TEST(BackendSummaries, are_tables) {
       "| steady | 3 of 3 | 2 | 1.41 |  | 1 |\n"
       "| picky | 3 of 3 | 2 | – | 1 |  |\n"
       "\n"
-      "fastest: where no backend was faster, ties included, figures with a ? not · geomean vs "
-      "best: geometric mean of vs best where another backend is right, too; none of one that "
-      "failed · failed: wrong, crashed or impossible · noisy: ± wider than asked for, or "
-      "missing\n");
+      "order: most right cells first, but each above the first that it beats by geomean over the "
+      "cells that both have right, if these are half of either's · fastest: where no backend was "
+      "faster, ties included, figures with a ? not · geomean vs best: geometric mean of vs best "
+      "where another backend is right, too; none of one that failed · failed: wrong, crashed or "
+      "impossible · noisy: ± wider than asked for, or missing\n");
 }
 
 TEST(BackendSummaries, speak_of_cells_where_cases_are_timed_in_several_ways) {
@@ -132,7 +190,8 @@ TEST(BackendSummaries, leave_out_columns_rather_than_digits) {
   EXPECT_THAT(narrow, HasSubstr("\n  backend  vs best  failed  noisy\n"
                                 "  steady      1.41              1\n"
                                 "  picky          –       1\n"
-                                "  vs best: its geometric mean where\n"));
+                                "  order: most right"));
+  EXPECT_THAT(narrow, HasSubstr("vs best: its"));
   EXPECT_THAT(narrow, Not(HasSubstr("…")));
   EXPECT_THAT(narrow, Not(HasSubstr("fastest"))) << "no such column, so nothing to explain";
 }

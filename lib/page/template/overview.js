@@ -47,6 +47,8 @@
 (() => {
   if (report.files.every((file) => file.summaries.length === 0)) return;
   document.getElementById('backends').hidden = false;
+  // What the table of a terminal says of its order.
+  document.getElementById('order-legend').textContent = report.order_legend;
   const rows =
       report.files.flatMap((file) => file.summaries.map((each) => ({...each, file: file.label})));
   const blankZero = (key) => (row) => (row[key] === 0 ? '' : String(row[key]));
