@@ -139,6 +139,95 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.browser.run("[...document.querySelectorAll('#answer .lead')].map((each) => each.innerText)"),
                          [f"a.json: {answer}", f"b.json: {answer}"])
 
+    def matrix(self):
+        """The titles and the rows of the matrix, as they are read."""
+        return self.browser.run("""(() => {
+          const texts = (row) => [...row.cells].map((cell) => cell.innerText.trim());
+          const table = document.querySelector('#matrix table');
+          return [texts(table.tHead.rows[0]), [...table.tBodies[0].rows].map(texts)];
+        })()""")
+
+    def test_a_matrix_of_cases_and_backends_follows_the_sentence(self):
+        cells = [*some_cells(), record("tree", "paged_fa", 70.0), record("tie", "splitkv", 100.0), record("tie", "paged_fa", 100.1),
+                 record("open", "splitkv", 100.0), record("open", "paged_fa", 100.1, status="not converged"),
+                 record("doubt", "splitkv", 9.0, verdict="MISTRUSTED", reason="zeros would pass")]
+        self.page(result(cells))
+        titles, rows = self.matrix()
+        self.assertEqual(titles, ["Case", "Fastest here", "paged_fa", "splitkv"], "splitkv failed in a case; mla never ran")
+        self.assertEqual(rows, [
+            ["decode/kv_len1024", "paged_fa 270 µs", "1.00", "1.11"],
+            ["decode/kv_len2048", "paged_fa 450 µs", "1.00", "1.11"],
+            ["decode/kv_len4096", "paged_fa 810 µs", "1.00", "1.11"],
+            ["tree", "only paged_fa 70.0 µs", "1.00", "✕\xa0INCORRECT"],
+            ["tie", "splitkv = paged_fa 100 µs", "1.00 =", "1.00 ="],
+            ["open", "splitkv ? 100 µs", "1.00 ?", "1.00 ?"],
+            ["doubt", "none is right", "", "?\xa0MISTRUSTED"]])
+        top = "document.querySelector('{}').getBoundingClientRect().top"
+        places = [self.browser.run(top.format(each)) for each in ("#answer .lead", "#matrix", "#backends", "#roofline")]
+        self.assertEqual(places, sorted(places))
+        self.assertIn("(=: a tie, the intervals overlap; ?: open", self.text_of("#matrix-legend"))
+
+    def test_the_matrix_says_what_the_markdown_says(self):
+        self.page(result([record("tie", "splitkv", 100.0), record("tie", "paged_fa", 100.1), *some_cells()]))
+        markdown = os.path.join(self.folder, "a.md")
+        subprocess.run([BINARY, "merge", os.path.join(self.folder, "a.json"), "-o", markdown], check=True, stdout=subprocess.DEVNULL)
+        with open(markdown) as file:
+            lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in file if line.startswith("|")]
+        titles, said = lines[0], {(line[0], line[1]): line for line in lines[2:]}
+        column = titles.index("vs best")
+        shown, rows = self.matrix()
+        for case, _, *cells in rows[:4]:
+            for backend, text in zip(shown[2:], cells):
+                self.assertEqual(text, said[case, backend][column], (case, backend))
+
+    def test_a_wrong_cell_of_the_matrix_is_crossed(self):
+        self.page(result(some_cells()))
+        crossed = "[...document.querySelectorAll('#matrix td')].filter((each) => getComputedStyle(each).backgroundImage !== 'none')"
+        self.assertEqual(self.browser.run(f"{crossed}.map((each) => each.innerText)"), ["✕\xa0INCORRECT"])
+
+    def test_the_matrix_has_a_row_for_each_mode_and_file(self):
+        cells = [record("decode", backend, us, cache=cache) for backend, us in (("splitkv", 100.0), ("paged_fa", 90.0))
+                 for cache in ("cold", "warm")]
+        self.page(result(cells), result(cells))
+        self.assertEqual([row[:3] for row in self.matrix()[1]],
+                         [["decode", "a.json", "cold"], ["decode", "a.json", "warm"], ["decode", "b.json", "cold"], ["decode", "b.json", "warm"]])
+
+    def test_filters_leave_rows_and_columns_of_the_matrix(self):
+        self.page(result([*some_cells(), record("tree", "paged_fa", 70.0)]))
+        self.choose("Backend", "splitkv")
+        titles, rows = self.matrix()
+        self.assertEqual(titles, ["Case", "Fastest here", "splitkv"])
+        self.assertEqual(rows[0], ["decode/kv_len1024", "paged_fa 270 µs", "1.11"], "the fastest of all, seen or not")
+        self.choose("Backend", "")
+        self.choose("Cells", "failed")
+        self.assertEqual(self.matrix()[1], [["tree", "only paged_fa 70.0 µs", "1.00", "✕\xa0INCORRECT"]], "the whole row")
+        self.choose("Cells", "ran")
+        self.choose("Find", "LEN2048")
+        self.assertEqual([row[0] for row in self.matrix()[1]], ["decode/kv_len2048"])
+        self.choose("Find", "nothing like it")
+        self.assertIn("Nothing matches", self.text_of("#matrix"))
+
+    def test_a_row_of_the_matrix_leads_to_its_cells_by_keyboard(self):
+        self.page(result(some_cells()))
+        self.browser.run("document.querySelector('#matrix .opener').focus()")
+        self.browser.press("ArrowDown", 40)
+        self.browser.press("Enter", 13, "\r")
+        self.assertEqual(self.text_of("#cell h2"), "decode/kv_len2048 · cold")
+        backends = self.browser.run("[...document.querySelectorAll('#cell tbody tr')].map((row) => row.cells[0].innerText)")
+        self.assertEqual(backends, ["paged_fa", "splitkv"], "the fastest first")
+        self.browser.run("document.querySelector('#cell .opener').focus()")
+        self.browser.press("Enter", 13, "\r")
+        self.assertEqual(self.text_of("#cell h2"), "decode/kv_len2048 · paged_fa")
+        self.assertTrue(self.browser.run("document.getElementById('cell').contains(document.activeElement)"))
+        self.browser.press("Escape", 27)
+        self.browser.until("!document.getElementById('cell').open")
+        self.assertEqual(self.focused(), "decode/kv_len2048")
+
+    def test_one_backend_has_no_matrix(self):
+        self.page(result([record("a", "splitkv", 9.0), record("b", "splitkv", 9.0)]))
+        self.assertTrue(self.browser.run("document.getElementById('matrix').hidden"))
+        self.assertNotIn("Fastest by case", self.text_of("#sections"))
+
     def test_what_speaks_against_the_figures_stands_below_it(self):
         cells = some_cells()
         cells[0].update(verdict="MISTRUSTED", reason="zeros would pass")
@@ -364,7 +453,8 @@ class PageTest(unittest.TestCase):
         self.assertIsNone(self.browser.run("window.broken ?? null"))
 
     def test_light_and_dark_can_be_read(self):
-        page = self.page(result(some_cells()))
+        slower = [record("slower", f"at {factor}", 100 * factor) for factor in (1.0, 1.05, 1.3, 1.8, 3.0)]
+        page = self.page(result([*some_cells(), *slower]))
         backgrounds = set()
         for theme in ("light", "dark"):
             self.browser.theme(theme)
@@ -374,6 +464,12 @@ class PageTest(unittest.TestCase):
             for what in ("body", ".note", "a[href='#results']", ".fate.fine", ".fate.failed", ".fate.not-run", "thead th", ".legend .mark"):
                 colour = self.browser.run(f"getComputedStyle(document.querySelector({json.dumps(what)})).color")
                 self.assertGreaterEqual(contrast(colour, background), 4.5, f"{theme}: {what}")
+            filled = self.browser.run("""[...document.querySelectorAll('#matrix td.heat')].map((cell) =>
+              [getComputedStyle(cell.firstChild).color, getComputedStyle(cell).backgroundColor])""")
+            filled = [pair for pair in filled if pair[1] != "rgba(0, 0, 0, 0)"]
+            self.assertEqual(len({fill for _, fill in filled}), 5, "a colour for each range of vs best")
+            for colour, fill in filled:
+                self.assertGreaterEqual(contrast(colour, fill), 4.5, f"{theme}: {fill}")
             self.browser.run("document.getElementById('theme').click()")
             self.assertNotEqual(self.browser.run("getComputedStyle(document.body).backgroundColor"), background)
         self.assertEqual(len(backgrounds), 2)
@@ -412,7 +508,7 @@ class PageTest(unittest.TestCase):
                 break
         self.assertEqual(stops[0][0], "skip")
         order = list(dict.fromkeys(where for where, _, _ in stops))
-        places = ["filters", "roofline", "latency", "results", "errors", "support"]
+        places = ["filters", "matrix", "roofline", "latency", "results", "errors", "support"]
         self.assertEqual([place for place in order if place in places], places)
         # A table is one stop behind its titles.
         self.assertEqual(sum(1 for where, what, _ in stops if where == "results" and what == "opener"), 1)
@@ -507,6 +603,8 @@ class PageTest(unittest.TestCase):
           done(performance.now() - begin);
         })""")
         print("\n10,000 rows, ms:", ", ".join(f"{name} {value:.0f}" for name, value in figures.items()), file=sys.stderr)
+        self.assertEqual(self.browser.run("document.querySelectorAll('#matrix tbody tr').length"), 25)
+        self.assertIn("1–25 of 2,500", self.text_of("#matrix .pager"))
         self.assertLess(figures["page, MB"], 2)
         self.assertLess(figures["load event"], 10000)
         for name in ("sort", "filter to 1 of 4", "filter to few", "no filter", "next page"):

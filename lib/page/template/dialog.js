@@ -46,7 +46,10 @@ function showDialog(title, ...content) {
   cellDialog.replaceChildren(
       element('div', {class: 'dialog-head'}, element('h2', {id: 'cell-title', text: title}), close),
       ...content);
-  cellDialog.showModal();
+  if (cellDialog.open)
+    close.focus();  // a dialog led to another
+  else
+    cellDialog.showModal();
   cellDialog.scrollTop = 0;
 }
 

@@ -1,12 +1,12 @@
 /* A table that sorts by its titles and shows a page of rows at a time, so that 10,000 rows cost as
    much as 50.
 
-   columns: {title, about, key, value(row), cell(row), numeric, whole, minor, wide}. `value` is what
-   it sorts by, `cell` what it shows: text or a node; each defaults to row[key]. A whole column has
-   no line breaks. A narrow screen leaves out minor columns and, of a stacked table, shows the first
-   one on a line of its own and gives more room to wide ones. `open`: called with
-   the row that is clicked, or chosen with Enter; then the arrow keys walk over the rows, and Tab
-   leaves them at once. */
+   columns: {title, about, key, value(row), cell(row), tint(row), numeric, whole, minor, wide}.
+   `value` is what it sorts by, `cell` what it shows: text or a node; each defaults to row[key].
+   `tint` gives a cell further classes. A whole column has no line breaks. A narrow screen leaves
+   out minor columns and, of a stacked table, shows the first one on a line of its own and gives
+   more room to wide ones. `open`: called with the row that is clicked, or chosen with Enter; then
+   the arrow keys walk over the rows, and Tab leaves them at once. */
 
 class DataTable {
   constructor(host, {
@@ -49,6 +49,13 @@ class DataTable {
     this.page = 0;
     this.sort();
     this.draw();
+  }
+
+  /** Other columns from the next show() on. */
+  setColumns(columns) {
+    this.columns = columns;
+    if (!columns.includes(this.order?.column)) this.order = null;
+    this.drawHead();
   }
 
   valueOf(column, row) {
@@ -146,7 +153,10 @@ class DataTable {
   rowElement(row, above) {
     const cells = this.columns.map((column, i) => {
       const content = column.cell ? column.cell(row) : row[column.key] ?? '';
-      if (i > 0) return element('td', {role: 'cell', class: this.classOf(column)}, content);
+      if (i > 0) {
+        const classes = [this.classOf(column), column.tint?.(row)].filter(Boolean).join(' ');
+        return element('td', {role: 'cell', class: classes || undefined}, content);
+      }
       const name = this.open ?
           element('button', {type: 'button', class: 'opener', tabindex: '-1'}, content) :
           content;
