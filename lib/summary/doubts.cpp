@@ -10,6 +10,7 @@
 
 #include "lib/result/record_text.h"
 #include "lib/summary/brief_reason.h"
+#include "lib/summary/sweep_trend.h"
 
 namespace attnbench {
 namespace {
@@ -62,6 +63,7 @@ std::vector<std::string> doubts_of(const RunResult& run) {
     doubts.push_back(fmt::format("{} figure{} of a device that slowed down (throttled)", throttled,
                                  throttled == 1 ? " is" : "s are"));
   }
+  if (std::string off = off_trend_text(run); !off.empty()) doubts.push_back(std::move(off));
   add_mistrusted(run, doubts);
   const auto unverified = std::ranges::count_if(run.records, [](const Record& record) {
     return record.claims_speed() && record.verdict() == Verdict::kNotVerified;

@@ -20,6 +20,7 @@
 #include "lib/summary/doubts.h"
 #include "lib/summary/engine_line.h"
 #include "lib/summary/model_step_section.h"
+#include "lib/summary/sweep_trend.h"
 #include "lib/summary/tuning_summary.h"
 #include "lib/view/text_layout.h"
 #include "lib/view/units.h"
@@ -335,6 +336,8 @@ void TerminalReport::finished(const RunResult& run, const RunEnd& end) {
     if (!unsettled.empty()) out_ << '\n' << wrapped(unsettled, options_.width, 0);
     const std::string sharers = sharers_text(run);
     if (!sharers.empty()) out_ << '\n' << wrapped(sharers, options_.width, 0);
+    const std::string off = off_trend_text(run);
+    if (!off.empty()) out_ << '\n' << wrapped(off, options_.width, 0);
   }
   std::set<std::string> ids;
   for (const Record& record : run.records) ids.insert(case_name(run, record));
