@@ -21,6 +21,18 @@ std::string replaced(std::string text, std::string_view what, std::string_view w
   return text;
 }
 
+/// "::" as ": :" where a word begins with it: wherever lines are broken, none begins so. A name
+/// such as flash_attn::fwd stays whole. Only printable ASCII is taken for the inside of a word.
+std::string apart_at_beginnings(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool inside = !out.empty() && out.back() > ' ' && out.back() < '\x7f';
+    out += text[i];
+    if (!inside && text.substr(i).starts_with("::")) out += ' ';
+  }
+  return out;
+}
+
 std::string percent(double ratio) { return fmt::format("{:+.1f}", (ratio - 1) * 100); }
 
 /// A word of the summary for every verdict but SAME.
@@ -71,7 +83,7 @@ std::string plain_line(std::string_view text) {
   std::string line = printable(text);
   std::ranges::replace(line, '\n', ' ');
   std::ranges::replace(line, '\t', ' ');
-  return replaced(replaced(std::move(line), "::", ": :"), "##[", "## [");
+  return replaced(apart_at_beginnings(line), "##[", "## [");
 }
 
 std::string change_text(double ratio) { return percent(ratio) + " %"; }

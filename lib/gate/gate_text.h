@@ -20,7 +20,7 @@ struct TextOptions {
 // What the gate's sinks say about a comparison, in one wording.
 
 /// `text`, which may come from a file, as one line that no terminal and no CI runner takes for a
-/// command: printable(), without line breaks, "::" and "##[".
+/// command: printable(), without line breaks, words that begin with "::", and "##[".
 [[nodiscard]] std::string plain_line(std::string_view text);
 
 /// "+6.2 %" of a ratio of 1.062.

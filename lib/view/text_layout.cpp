@@ -42,9 +42,10 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
       words.emplace_back();
       continue;
     }
-    // A word longer than a line (a hash, a path) is cut, so that it stays inside the table.
-    const bool begins_letter = (static_cast<unsigned char>(c) & 0xc0u) != 0x80u;
-    if (begins_letter && words.back().size() + indent + 1 >= width) words.emplace_back();
+    // A word longer than a line (a hash, a path) is cut, so that it stays inside the table; not
+    // before a colon, since a CI server takes a line that begins with "::" for a command.
+    const bool may_begin = (static_cast<unsigned char>(c) & 0xc0u) != 0x80u && c != ':';
+    if (may_begin && words.back().size() + indent + 1 >= width) words.emplace_back();
     words.back() += c;
   }
   return std::string(indent, ' ') + fill_lines(words, " ", width - indent, width - indent, indent) +
