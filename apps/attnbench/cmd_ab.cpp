@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/attnbench/ab_pairs.h"
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/gate_options.h"
 #include "apps/attnbench/named_values.h"
@@ -28,7 +29,6 @@
 #include "lib/base/this_process.h"
 #include "lib/gate/ab.h"
 #include "lib/gate/ab_process.h"
-#include "lib/view/units.h"
 
 namespace attnbench {
 namespace {
@@ -76,37 +76,6 @@ void take_interpreters(AbPrograms& programs, const std::string& this_program) {
   }
   programs.base = programs.now = this_program;
 }
-
-/// "pair 7/20 · new · 41 s left", rewritten in place on a terminal.
-class AbProgress {
- public:
-  explicit AbProgress(Console& console) : console_(console) {}
-
-  void show(int pair, int pairs, AbSide side) {
-    if (!console_.err_takes_escapes) return;
-    using std::chrono::steady_clock;
-    if (pair == 1 && (pairs_ != pairs || done_ == 0)) {
-      began_ = steady_clock::now();
-      done_ = 0;
-      pairs_ = pairs;
-    }
-    const double elapsed = std::chrono::duration<double>(steady_clock::now() - began_).count();
-    const std::string left =
-        done_ > 0 ? " · " + rough_time(elapsed / done_ * (2 * pairs - done_)) + " left" : "";
-    console_.err << fmt::format("\r\x1b[2Kpair {}/{} · {}{}", pair, pairs, to_string(side), left)
-                 << std::flush;
-    ++done_;
-  }
-  void clear() {
-    if (console_.err_takes_escapes) console_.err << "\r\x1b[2K" << std::flush;
-  }
-
- private:
-  Console& console_;
-  std::chrono::steady_clock::time_point began_{};
-  int done_ = 0;  ///< processes of this stage that have begun
-  int pairs_ = 0;
-};
 
 /// Adds the plug-ins to what both programs are asked. Those that the environment names stay there:
 /// a program may be a script that names others.
@@ -161,27 +130,8 @@ int ab(AbCommand command, const KnownBackends& known, Console& console) {
   add_plugins(command, known);
   catch_interrupts();
 
-  const TemporaryFolder folder("ab");
-  AbProgress progress(console);
-  const auto stop = [] { return interrupt_signal() != 0; };
-  bool first = true;
-  const AbProcess process = [&](AbSide side, bool verify, const std::vector<CellKey>& cells) {
-    const std::string json = folder.file(fmt::format("{}.json", to_string(side)));
-    AbMeasurement measured =
-        run_ab_process(ab_command(command.programs, side, verify, cells, json), json,
-                       std::chrono::duration<double>(command.process_timeout_s), stop);
-    // A command line that the first process refuses, all others refuse as well.
-    if (first && measured.failure.starts_with("exited with code 4")) {
-      throw ConfigError(fmt::format("the {} program {}", to_string(side), measured.failure));
-    }
-    first = false;
-    return measured;
-  };
-  GateReport report = run_ab(
-      process, config,
-      {.progress = [&](int pair, int pairs, AbSide side) { progress.show(pair, pairs, side); },
-       .stop_requested = stop});
-  progress.clear();
+  GateReport report = measured_pairs(
+      command.programs, config, std::chrono::duration<double>(command.process_timeout_s), console);
   // What did not run stays in the report: confirming the others does not bring it back.
   std::ranges::move(screen.gone, std::back_inserter(report.cells));
   sort_by_harm(report);
