@@ -232,6 +232,11 @@ Comparison Comparer::compared(const Record* base, const Record* now) {
   Comparison comparison{.cell = CellKey(known)};
   comparison.mix = known.mix;
   comparison.repro = known.repro;
+  comparison.failed_before = base != nullptr && base->has_failed();
+  if (base != nullptr && now != nullptr && ran(*base) && ran(*now)) {
+    comparison.base_kernel = base->kernel;
+    comparison.new_kernel = now->kernel;
+  }
   comparison.judgement = judged(base, now, comparison);
   const GateVerdict verdict = comparison.judgement.verdict;
   if (verdict > GateVerdict::kNotComparable) {

@@ -25,7 +25,9 @@ struct Comparison {
   std::optional<SpeedEvidence> speed;  ///< where both sides have a time
   double edge = 0;                     ///< from which change on it counts, of the base time
   bool converged = true;               ///< both sides
-  std::string repro;                   ///< runs the cell again
+  bool failed_before = false;          ///< the base was wrong or crashed
+  std::string base_kernel = {}, new_kernel = {};  ///< what they launched, where both ran
+  std::string repro;                              ///< runs the cell again
   std::string allowed_because;  ///< the reason of the allowance that excuses it; may be empty
 
   /// Weighs on the exit code.

@@ -63,6 +63,21 @@ TEST(Compare, says_same_of_equal_results_and_exits_0) {
   EXPECT_EQ(exit_code_of(report, true), ExitCode::kOk);
 }
 
+TEST(Compare, holds_the_kernels_of_both_sides_and_whether_the_base_failed) {
+  RunResult base = base_run(), now = base_run();
+  base.records[0].kernel = "fwd, 2 splits";
+  now.records[0].kernel = "fwd, 3 splits";
+  Comparison cell = cell_of(compare_runs(base, now, trusting()), "splitkv");
+  EXPECT_EQ(cell.base_kernel, "fwd, 2 splits");
+  EXPECT_EQ(cell.new_kernel, "fwd, 3 splits");
+  EXPECT_FALSE(cell.failed_before);
+  now.records[0].outcome = Unsupported{"no page of 16"};
+  cell = cell_of(compare_runs(base, now, trusting()), "splitkv");
+  EXPECT_EQ(cell.base_kernel + cell.new_kernel, "");
+  base.records[0].outcome = Crashed{"SIGSEGV"};
+  EXPECT_TRUE(cell_of(compare_runs(base, now, trusting()), "splitkv").failed_before);
+}
+
 TEST(Compare, without_trust_in_separate_runs_suspects_and_with_it_decides) {
   const auto slower = [](Record& r) { scale(r, 1.06); };
   GateReport report = after(slower, {.today = kToday});

@@ -50,11 +50,13 @@ Json comparison_json(const Comparison& each) {
           {"reason", each.judgement.reason},
           {"allowed_because", each.allowed_because},
           {"speed", judged_speed_json(each)},
+          {"base_kernel", each.base_kernel},
+          {"new_kernel", each.new_kernel},
           {"repro", each.repro}};
 }
 
 void write_gate_json(const GateReport& report, int exit_code, std::ostream& out) {
-  Json root = {{"schema", "attnbench.gate"},    {"schema_version", "1.0.0"},
+  Json root = {{"schema", "attnbench.gate"},    {"schema_version", "1.1.0"},
                {"base", report.base},           {"new", report.now},
                {"confirmed", report.confirmed}, {"interrupted", report.interrupted},
                {"exit_code", exit_code},        {"remarks", report.remarks},

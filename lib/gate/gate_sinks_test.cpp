@@ -171,11 +171,15 @@ TEST(GateJunit, fails_for_harm_and_when_strict_for_doubt) {
 
 TEST(GateJson, holds_every_cell_with_its_verdict) {
   std::ostringstream out;
-  write_gate_json(report_of("splitkv"), 2, out);
+  GateReport report = report_of("splitkv");
+  report.cells[1].new_kernel = "fwd";
+  write_gate_json(report, 2, out);
   const Json json = Json::parse(out.str());
   EXPECT_EQ(json["exit_code"], 2);
   ASSERT_EQ(json["cells"].size(), 3u);
   EXPECT_EQ(json["cells"][1]["verdict"], "REGRESSED");
+  EXPECT_EQ(json["cells"][1]["base_kernel"], "");
+  EXPECT_EQ(json["cells"][1]["new_kernel"], "fwd");
   EXPECT_NEAR(json["cells"][1]["speed"]["ratio"]["median"].get<double>(), 1.062, 1e-9);
   EXPECT_EQ(json["cells"][2]["verdict"], "SAME");
 }

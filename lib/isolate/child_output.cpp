@@ -84,7 +84,8 @@ std::string ChildOutput::last_line() const {
   return all.substr(all.rfind('\n') + 1);
 }
 
-ChildOutput output_of_child(std::vector<std::string> words, std::chrono::milliseconds limit) {
+ChildOutput output_of_child(std::vector<std::string> words, std::chrono::milliseconds limit,
+                            const std::function<bool()>& stop_requested) {
   using std::chrono::steady_clock;
   ProcessFamily family;
   Pipe pipe;
@@ -92,15 +93,21 @@ ChildOutput output_of_child(std::vector<std::string> words, std::chrono::millise
   pipe.close_in();
   ChildOutput output;
   const auto deadline = steady_clock::now() + limit;
+  bool stopped = false;
   // A process that it has started may keep the pipe open: its own end is what counts.
-  while (steady_clock::now() < deadline && read_some(pipe.out, output.text)) {
+  while (!stopped && steady_clock::now() < deadline && read_some(pipe.out, output.text)) {
     if (child.has_ended() && !has_more(pipe.out)) break;
+    stopped = stop_requested && stop_requested();
   }
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
-  const std::optional<std::string> end = child.end(std::max(left, std::chrono::milliseconds(0)));
-  output.end = end.value_or(
-      fmt::format("gave no answer within {} s", std::chrono::duration<double>(limit).count()));
+  using std::chrono::milliseconds;
+  const auto left = stopped
+                        ? milliseconds(0)
+                        : std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
+  const std::optional<std::string> end = child.end(std::max(left, milliseconds(0)));
+  output.end = end       ? *end
+               : stopped ? "was stopped"
+                         : fmt::format("gave no answer within {} s",
+                                       std::chrono::duration<double>(limit).count());
   return output;
 }
 

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,7 +16,7 @@ namespace attnbench {
 /// What a child process printed, both of its streams together, and how it ended.
 struct ChildOutput {
   std::string text;  ///< of very much only the last part
-  std::string end;   ///< "exited with code 3", "gave no answer within 60 s"
+  std::string end;   ///< "exited with code 3", "gave no answer within 60 s", "was stopped"
 
   [[nodiscard]] bool is_well() const { return end == "exited with code 0"; }
   /// Without the line's end.
@@ -23,9 +24,11 @@ struct ChildOutput {
 };
 
 /// Runs a program as ChildProcess does until it ends, which after `limit` it is made to; and what
-/// it has started with it. Throws EnvironmentError where it cannot be started.
+/// it has started with it. So does `stop_requested`, which may be empty. Throws EnvironmentError
+/// where it cannot be started.
 [[nodiscard]] ChildOutput output_of_child(std::vector<std::string> words,
-                                          std::chrono::milliseconds limit);
+                                          std::chrono::milliseconds limit,
+                                          const std::function<bool()>& stop_requested = {});
 
 /// A file of backends is imported within this time even where that means PyTorch from a slow disk.
 inline constexpr std::chrono::seconds kToDescribe{120};

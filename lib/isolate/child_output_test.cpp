@@ -38,6 +38,9 @@ TEST(OutputOfChild, is_what_both_streams_say_and_how_it_ended) {
 TEST(OutputOfChild, is_waited_for_no_longer_than_told) {
   EXPECT_EQ(output_of_child({"sleep", "600"}, milliseconds(100)).end,
             "gave no answer within 0.1 s");
+  int asked = 0;
+  const auto third_time = [&] { return ++asked == 3; };
+  EXPECT_EQ(output_of_child({"sleep", "600"}, minutes(1), third_time).end, "was stopped");
 }
 
 TEST(OutputOfChild, ends_what_the_child_has_left_behind) {
