@@ -15,8 +15,6 @@
 namespace attnbench {
 namespace {
 
-constexpr std::size_t kWidestName = 40;
-
 std::string_view colour_of_verdict(const Comparison& comparison) {
   if (!comparison.counts()) return "\x1b[2m";
   switch (comparison.judgement.verdict) {

@@ -42,6 +42,8 @@ struct TextOptions {
 
 /// Cells that a text for people lists; a report for machines has them all.
 inline constexpr std::size_t kMostListed = 1000;
+/// Columns of a name in it.
+inline constexpr std::size_t kWidestName = 40;
 /// Whether a report lists the cell; the others it counts.
 [[nodiscard]] bool is_listed(const Comparison& comparison);
 /// Whether it is, or may be, a fault that weighs on the exit code.
