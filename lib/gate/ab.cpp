@@ -168,7 +168,7 @@ void AbRun::judge_open_cells_again(GateReport& report) {
       open.push_back(each.cell);
     }
   }
-  if (open.empty() || ended_early()) return;
+  if (open.empty() || ended_early() || config_.repeat_pairs == 0) return;
   const StagePairs pairs = measure_pairs(config_.repeat_pairs, open);
   if (ended_early()) return;
   for (Comparison& again : judged(pairs).cells) {

@@ -31,7 +31,7 @@ using AbProcess =
 
 struct AbConfig {
   int pairs = 20;
-  int repeat_pairs = 30;         ///< of what the first pairs left open, judged alone
+  int repeat_pairs = 30;         ///< of what the first pairs left open, judged alone; 0: none
   std::uint64_t seed = 0;        ///< of the coin that says which side begins a pair
   std::vector<CellKey> cells{};  ///< empty: all
   CompareOptions compare{};
