@@ -19,7 +19,8 @@ namespace {
 /// "pair 7/20 · new · 41 s left", rewritten in place on a terminal.
 class AbProgress {
  public:
-  explicit AbProgress(Console& console) : console_(console) {}
+  AbProgress(const std::string& label, Console& console)
+      : label_(label.empty() ? "" : label + " · "), console_(console) {}
 
   void show(int pair, int pairs, AbSide side) {
     if (!console_.err_takes_escapes) return;
@@ -32,7 +33,8 @@ class AbProgress {
     const double elapsed = std::chrono::duration<double>(steady_clock::now() - began_).count();
     const std::string left =
         done_ > 0 ? " · " + rough_time(elapsed / done_ * (2 * pairs - done_)) + " left" : "";
-    console_.err << fmt::format("\r\x1b[2Kpair {}/{} · {}{}", pair, pairs, to_string(side), left)
+    console_.err << fmt::format("\r\x1b[2K{}pair {}/{} · {}{}", label_, pair, pairs,
+                                to_string(side), left)
                  << std::flush;
     ++done_;
   }
@@ -41,6 +43,7 @@ class AbProgress {
   }
 
  private:
+  std::string label_;
   Console& console_;
   std::chrono::steady_clock::time_point began_{};
   int done_ = 0;  ///< processes of this stage that have begun
@@ -50,9 +53,10 @@ class AbProgress {
 }  // namespace
 
 GateReport measured_pairs(const AbPrograms& programs, const AbConfig& config,
-                          std::chrono::duration<double> limit, Console& console) {
+                          std::chrono::duration<double> limit, const std::string& label,
+                          Console& console) {
   const TemporaryFolder folder("ab");
-  AbProgress progress(console);
+  AbProgress progress(label, console);
   const auto stop = [] { return interrupt_signal() != 0; };
   bool first = true;
   const AbProcess process = [&](AbSide side, bool verify, const std::vector<CellKey>& cells) {

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/attnbench/ab_package.h"
 #include "apps/attnbench/ab_pairs.h"
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/gate_options.h"
@@ -35,6 +36,7 @@ namespace {
 
 struct AbCommand {
   AbPrograms programs;
+  PackageOptions package;
   std::string only_suspects;
   int pairs = AbConfig().pairs;
   double process_timeout_s = 3600;  ///< long for a process that runs each cell once
@@ -91,6 +93,14 @@ void add_plugins(AbCommand& command, const KnownBackends& known) {
   if (!of_environment.empty()) setenv(kPluginsVariable, of_environment.c_str(), 1);
 }
 
+/// The interpreter that has what the package's versions need.
+std::string base_interpreter(const std::vector<std::string>& words) {
+  const std::vector<PythonEnvironment> environments = environments_of(words);
+  if (environments.size() == 1) return environments.front().python;
+  throw ConfigError(
+      "--package takes one --python: its versions are installed beside what that has");
+}
+
 int ab(AbCommand command, const KnownBackends& known, Console& console) {
   AbConfig config;
   config.pairs = command.pairs;
@@ -101,11 +111,17 @@ int ab(AbCommand command, const KnownBackends& known, Console& console) {
     console.out << policy_text(config.compare.policy);
     return 0;
   }
+  const bool of_package = !command.package.source.package.empty();
+  if (of_package) {
+    command.package.source.python = base_interpreter(std::exchange(command.python, {}));
+    command.programs.base = command.programs.now = console.program;
+  }
   take_interpreters(command.programs, console.program);
   if (command.programs.base.empty() || command.programs.now.empty() ||
       command.programs.scenarios.empty()) {
     throw ConfigError(
-        "ab takes --base PROGRAM, --new PROGRAM and a scenario, or --base-python and --new-python");
+        "ab takes --base PROGRAM, --new PROGRAM and a scenario, or --base-python and --new-python, "
+        "or --package and --versions");
   }
   expect_program("--base", command.programs.base);
   expect_program("--new", command.programs.now);
@@ -128,10 +144,13 @@ int ab(AbCommand command, const KnownBackends& known, Console& console) {
     }
   }
   add_plugins(command, known);
+  const std::chrono::duration<double> limit(command.process_timeout_s);
+  if (of_package) {
+    return ab_package(command.package, command.programs, config, limit, command.gate, console);
+  }
   catch_interrupts();
 
-  GateReport report = measured_pairs(
-      command.programs, config, std::chrono::duration<double>(command.process_timeout_s), console);
+  GateReport report = measured_pairs(command.programs, config, limit, "", console);
   // What did not run stays in the report: confirming the others does not bring it back.
   std::ranges::move(screen.gone, std::back_inserter(report.cells));
   sort_by_harm(report);
@@ -139,6 +158,31 @@ int ab(AbCommand command, const KnownBackends& known, Console& console) {
   report.base = of_interpreters ? command.programs.base_python : command.programs.base;
   report.now = of_interpreters ? command.programs.new_python : command.programs.now;
   return publish(report, command.gate, "", interrupt_signal(), console);
+}
+
+/// Behind all other options, some of which are of one comparison.
+void declare_package_options(CLI::App& app, PackageOptions& options) {
+  CLI::Option* const package =
+      app.add_option("--package", options.source.package,
+                     "which version of this package, as pip calls it, changed each cell: by "
+                     "bisection between the two of --versions. Each is installed, without what it "
+                     "requires, beside what --python has, and kept in the cache folder")
+          ->option_text("NAME")
+          ->check(not_empty());
+  CLI::Option* const versions =
+      app.add_option("--versions", options.range,
+                     "the first and the last version. A change that a version between takes back "
+                     "is not looked for, and of several changes of a cell one is named")
+          ->option_text("FIRST..LAST")
+          ->check(not_empty())
+          ->needs(package);
+  package->needs(versions);
+  app.add_flag("--pre", options.source.with_pre_releases, "versions: also those before a release")
+      ->needs(package);
+  for (const char* const other : {"--base", "--new", "--base-python", "--new-python",
+                                  "--only-suspects", "--markdown", "--junit", "--github"}) {
+    package->excludes(app.get_option(other));
+  }
 }
 
 }  // namespace
@@ -153,6 +197,9 @@ void add_ab_command(CLI::App& app, Action& action) {
       "  attnbench ab --base main/attnbench --new branch/attnbench s.yaml --only-suspects "
       "gate.json\n"
       "  attnbench ab --base-python old/bin/python --new-python new/bin/python --plugin packs/vllm "
+      "s.yaml\n"
+      "  attnbench ab --package flashinfer-python --versions 0.6.9..0.7.2 --plugin "
+      "packs/flashinfer "
       "s.yaml\n");
   ab_app->add_option("scenario", command->programs.scenarios, kScenarioHelp);
   CLI::Option* const base =
@@ -200,6 +247,7 @@ void add_ab_command(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   declare_options_for_processes(*ab_app, command->run);
   declare_gate_options(*ab_app, command->gate);
+  declare_package_options(*ab_app, command->package);
   ab_app->callback([command, ab_app, &action] {
     ProcessWords words = words_for_processes(*ab_app);
     command->programs.options = std::move(words.options);

@@ -148,7 +148,7 @@ int publish(const GateReport& report, const GateOptions& options, const std::str
     append_step_summary(report);
   }
   if (verdict == ExitCode::kUsage && !stopped) {
-    console.err << "error: nothing matched: no cell ran in both results\n";
+    console.err << kNothingMatched;
   }
   return exit_code;
 }

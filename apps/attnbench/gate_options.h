@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/attnbench/command.h"
@@ -38,6 +39,10 @@ void declare_gate_options(CLI::App& app, GateOptions& options);
 /// Throws ConfigError when an output would overwrite one of `inputs` or another output, and
 /// EnvironmentError when one cannot be written: before anything is measured.
 void check_gate_outputs(const GateOptions& options, const std::vector<std::string>& inputs);
+
+/// What exit code 4 of a comparison means.
+inline constexpr std::string_view kNothingMatched =
+    "error: nothing matched: no cell ran in both results\n";
 
 /// Writes the report to all its places and returns the exit code. `next_step` is shown where there
 /// are suspects. `signal`: that ended the measuring; 0: none.

@@ -31,18 +31,6 @@ std::string worker_library() {
       .string();
 }
 
-/// Without a scenario.
-std::vector<PythonEnvironment> environments_of(const PluginOptions& options) {
-  std::vector<PythonEnvironment> environments;
-  for (const std::string& word : options.python) {
-    environments.push_back(python_environment(word));
-  }
-  expect_distinct(environments);
-  if (!environments.empty()) return environments;
-  const char* const named = std::getenv(kPythonVariable);
-  return {python_environment(named != nullptr ? named : kUsualPython)};
-}
-
 /// Files that the environment and the options name.
 std::vector<std::string> named_files(const PluginOptions& options) {
   std::vector<std::string> paths;
@@ -101,6 +89,15 @@ std::string pack_file(const fs::path& folder, const std::string& name) {
 
 }  // namespace
 
+std::vector<PythonEnvironment> environments_of(const std::vector<std::string>& words) {
+  std::vector<PythonEnvironment> environments;
+  for (const std::string& word : words) environments.push_back(python_environment(word));
+  expect_distinct(environments);
+  if (!environments.empty()) return environments;
+  const char* const named = std::getenv(kPythonVariable);
+  return {python_environment(named != nullptr ? named : kUsualPython)};
+}
+
 void add_plugin_options(CLI::App& program, PluginOptions& options) {
   const auto add = [&](CLI::App* command) {
     command
@@ -140,7 +137,7 @@ void add_plugin_options(CLI::App& program, PluginOptions& options) {
 KnownBackends::KnownBackends(Registry registry, const PluginOptions& options)
     : builtin_(std::move(registry)),
       files_(named_files(options)),
-      of_command_(environments_of(options)),
+      of_command_(environments_of(options.python)),
       asked_by_option_(!options.python.empty()),
       in_process_(options.in_process) {
   if (const char* const named = std::getenv(kPluginsVariable)) of_environment_ = named;

@@ -28,6 +28,10 @@ struct PluginOptions {
   bool in_process = false;          ///< .so files are loaded into this process
 };
 
+/// The environments that words of --python name. Of none: that of kPythonVariable, else python3.
+/// Throws ConfigError where names cannot tell them apart.
+[[nodiscard]] std::vector<PythonEnvironment> environments_of(const std::vector<std::string>& words);
+
 /// `--plugin FILE` and `--python NAME=PROGRAM` on every command that asks backends for something,
 /// and
 /// `--in-process` on those that run them.
