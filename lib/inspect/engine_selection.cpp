@@ -163,9 +163,10 @@ void write_measured(const EngineSelection& selection, std::ostream& out) {
                        time_text(fastest->timing.median_us));
     for (const Engine engine : kEngines) {
       const std::string cost = cost_in(contest, engine, selection);
+      const std::string lost = downgrade_in(contest, engine, selection);
       out << fmt::format("    {}'s choice: {}{}\n", to_string(engine),
                          cost.empty() ? "its kernel was not timed" : cost,
-                         downgrade_in(contest, engine, selection));
+                         lost.empty() ? "" : "; " + lost);
     }
   }
 }

@@ -96,6 +96,28 @@ TEST(EngineSelection, compares_the_choices_with_the_fastest_correct_backend) {
   EXPECT_THAT(table_of(selection_with({wrong})), HasSubstr("    no backend was right and timed\n"));
 }
 
+TEST(EngineSelection, says_what_a_choice_gave_up_and_what_that_costs) {
+  Record eager = cell("vllm:fa3", 60), graph = cell("vllm:fa3", 50);
+  graph.launch = LaunchMode::kGraph;
+  for (Record* const each : {&eager, &graph}) {
+    each->engine_choice = {.sglang = "fa3",
+                           .vllm = "FLASH_ATTN",
+                           .vllm_instead_of = "FLASHINFER",
+                           .vllm_graph = "no CUDA graph of chunked layers"};
+  }
+  const EngineSelection selection = selection_with({eager, graph});
+  EXPECT_THAT(table_of(selection),
+              HasSubstr("    SGLang's choice: vllm:fa3, 1.00 of the best\n"
+                        "    vLLM's choice: vllm:fa3, 1.00 of the best; in place of FLASHINFER "
+                        "without a CUDA graph (1.20 of its graph)\n"));
+  std::ostringstream out;
+  write_selection_json(selection, out);
+  const Json measured = Json::parse(out.str())["measured"][0];
+  EXPECT_EQ(measured["downgrade_of_sglang"], "");
+  EXPECT_EQ(measured["downgrade_of_vllm"],
+            "in place of FLASHINFER without a CUDA graph (1.20 of its graph)");
+}
+
 TEST(EngineSelection, says_which_models_results_have_where_the_asked_one_is_missing) {
   Record other = cell("splitkv", 20);
   other.tp = 4;

@@ -113,7 +113,7 @@ std::string downgrade_of(Engine engine, const std::string& choice, std::span<con
   const std::string_view taken = cells.first_timed(kernels_of(engine, choice, use));
   std::string text;
   if (!instead_of.empty()) {
-    text = " in place of " + instead_of;
+    text = "in place of " + instead_of;
     const std::string_view other = cells.first_timed(kernels_of(engine, instead_of, use));
     const std::string ratios =
         cells.ratios([&](const Record& r) { return without_environment(r.backend) == taken; },
@@ -123,7 +123,7 @@ std::string downgrade_of(Engine engine, const std::string& choice, std::span<con
     if (!ratios.empty()) text += fmt::format(" ({} of {})", ratios, other);
   }
   if (!graph.empty()) {
-    text += " without a CUDA graph";
+    text += text.empty() ? "without a CUDA graph" : " without a CUDA graph";
     const std::string ratios = cells.ratios(
         [&](const Record& r) {
           return without_environment(r.backend) == taken && r.launch == LaunchMode::kEager;
@@ -145,10 +145,10 @@ std::string engine_line(std::span<const Record> records, std::span<const Ranking
     const std::string& choice = engine == Engine::kSglang ? chosen.sglang : chosen.vllm;
     if (choice.empty()) continue;
     const std::string cost = cost_of_choice(engine, choice, records, rankings, capability);
-    parts.push_back(fmt::format("{}{} {}{}{}", to_string(engine),
-                                parts.empty() ? " would take" : "", choice,
-                                cost.empty() ? "" : " (" + cost + ")",
-                                downgrade_of(engine, choice, records, rankings, capability)));
+    const std::string lost = downgrade_of(engine, choice, records, rankings, capability);
+    parts.push_back(
+        fmt::format("{}{} {}{}{}", to_string(engine), parts.empty() ? " would take" : "", choice,
+                    cost.empty() ? "" : " (" + cost + ")", lost.empty() ? "" : " " + lost));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -23,8 +23,8 @@ namespace attnbench {
                                          std::span<const Ranking> rankings, int capability);
 
 /// What a choice lost without a word, and what that costs in cells of one case where both were
-/// timed: " in place of fa3 (1.31 of vllm:fa3)", " without a CUDA graph (1.19 of its graph)".
-/// Empty: nothing was lost, or `choice` is not what the cells were told.
+/// timed: "in place of fa3 (1.31 of vllm:fa3)", "without a CUDA graph (1.19 of its graph)". Empty:
+/// nothing was lost, or `choice` is not what the cells were told.
 [[nodiscard]] std::string downgrade_of(Engine engine, const std::string& choice,
                                        std::span<const Record> records,
                                        std::span<const Ranking> rankings, int capability);
