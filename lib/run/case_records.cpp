@@ -340,12 +340,13 @@ void CaseRecords::add_timing(Record& r, const Candidate& candidate, const Candid
   const std::string doubt =
       joined(joined(measured.checks.doubt, disturbance(timing)), slowness_of_clock(timing));
   if (!doubt.empty()) check = Check::kMistrusted;
-  if (const std::string beyond = beyond_ceilings_of(candidate, r.cache, seconds); !beyond.empty()) {
-    r.outcome = Completed{check, Speed::kImpossible, joined(joined(beyond, doubt), late.reason),
-                          late.harness_error};
+  const std::string beyond = beyond_ceilings_of(candidate, r.cache, seconds);
+  std::string reason =
+      joined(joined(candidate.verification.reason, doubt), joined(beyond, late.reason));
+  if (!beyond.empty()) {
+    r.outcome = Completed{check, Speed::kImpossible, std::move(reason), late.harness_error};
     return;
   }
-  std::string reason = joined(joined(candidate.verification.reason, doubt), late.reason);
   if (reason.empty()) reason = shortcoming(timing);
   r.outcome = Completed{check, Speed::kClaimed, std::move(reason), late.harness_error};
   r.is_short = candidate.device->info.kind == DeviceKind::kCuda && timing.median_us < kShortUs;

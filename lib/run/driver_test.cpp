@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lib/backend/numerics.h"
 #include "lib/run/testing/driver_fixture.h"
 
 namespace attnbench {
@@ -120,6 +122,24 @@ TEST_F(Driver, calls_it_impossible_to_beat_the_arithmetic_in_any_cache_state) {
     EXPECT_THAT(r.reason(), HasSubstr("GFLOP/s is above 1.02 x"));
     EXPECT_EQ(r.tflop_per_s(), 0);
   }
+}
+
+TEST_F(Driver, says_of_a_mistrusted_cell_that_it_was_impossibly_fast_as_well) {
+  class Vague : public Puppet {
+   public:
+    using Puppet::Puppet;
+    [[nodiscard]] Numerics numerics(const Problem&) const override {
+      return {.partial_out = DType::kE5M2, .partial_roundings = 8, .lse = false};
+    }
+  };
+  registry_.add(
+      [this] { return std::make_unique<Vague>("vague", Habit::kRight, scenario_.cases.front()); });
+  ceilings_ = Ceilings{.read_bytes_per_s = 1e30, .copy_bytes_per_s = 1e30, .flop_per_s = 1};
+  const RunResult result = run();
+  const Record& r = result.records.at(0);
+  EXPECT_EQ(r.verdict(), Verdict::kMistrusted);
+  EXPECT_THAT(r.reason(), testing::AllOf(HasSubstr("zeros would pass: partial results"),
+                                         HasSubstr("GFLOP/s is above 1.02 x")));
 }
 
 TEST_F(Driver, records_what_vllm_would_do_about_a_shared_prefix) {
