@@ -28,8 +28,7 @@ std::vector<Examined> examine(const std::vector<Case>& cases) {
   return examined;
 }
 
-/// Cases of rare features come first: what is wrong in all cases shows in them as well, and what is
-/// wrong with a rare feature shows nowhere else.
+/// The cheapest come first: a fault is looked for until a case shows it.
 const std::vector<Examined>& small_examined() {
   static const std::vector<Examined> all = [] {
     std::vector<Case> cases = small_spans();
@@ -48,15 +47,21 @@ const std::vector<Examined>& small_examined() {
     add(all_small_cases());
     add(small_delta_nets());
     add(small_delta_net_drafts());
+    std::ranges::stable_sort(cases, {}, [](const Case& c) { return c.q_tokens() * c.kv_tokens(); });
     return examine(cases);
   }();
   return all;
 }
 
-/// Some faults need many keys.
-const Examined& long_examined() {
+/// A case of many keys.
+const std::vector<Examined>& long_examined() {
   static const std::vector<Examined> last = examine({selftest_cases().back()});
-  return last.front();
+  return last;
+}
+
+bool needs_many_keys(Fault fault) {
+  return fault == Fault::kLongSplitDropsAKey || fault == Fault::kLongSplitRoundsWeights ||
+         fault == Fault::kDividesByZeroKey;
 }
 
 Verification verify_fault(const Examined& examined, Fault fault) {
@@ -133,8 +138,8 @@ TEST_P(Mutant, is_caught) {
     RecordProperty("reason", examined.c.id + ": " + result.reason);
     return true;
   };
-  if (std::ranges::any_of(small_examined(), caught) || caught(long_examined())) return;
-  FAIL() << to_string(GetParam()) << " passes everywhere";
+  const auto& examined = needs_many_keys(GetParam()) ? long_examined() : small_examined();
+  EXPECT_TRUE(std::ranges::any_of(examined, caught)) << to_string(GetParam()) << " passes";
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, Mutant, testing::ValuesIn(all_faults()),
