@@ -19,6 +19,12 @@ namespace attnbench {
 
 enum class DeviceKind : std::uint8_t { kCpu, kCuda };
 
+/// "cpu" or "cuda"; "?" of a value that is neither.
+[[nodiscard]] constexpr std::string_view to_string(DeviceKind kind) {
+  if (kind == DeviceKind::kCpu) return "cpu";
+  return kind == DeviceKind::kCuda ? "cuda" : "?";
+}
+
 /// The device as a run's header and the environment record describe it.
 struct DeviceInfo {
   DeviceKind kind = DeviceKind::kCpu;

@@ -28,6 +28,46 @@ constexpr std::size_t kReadBytes = std::size_t{1} << 16;
 /// are 0x20202020.
 constexpr std::uint32_t kLongestMessage = 0x20000000;
 
+/// An answer nests a few levels; the parser calls itself for each and knows no limit.
+constexpr int kDeepest = 64;
+
+/// Looks at no value, only at how deep they lie.
+class NestingCheck final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  [[nodiscard]] const std::string& fault() const { return fault_; }
+
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& /*value*/) override { return true; }
+  bool binary(binary_t& /*value*/) override { return true; }
+  bool key(string_t& /*value*/) override { return true; }
+  bool start_object(std::size_t /*elements*/) override { return enter(); }
+  bool start_array(std::size_t /*elements*/) override { return enter(); }
+  bool end_object() override { return leave(); }
+  bool end_array() override { return leave(); }
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& error) override {
+    fault_ = error.what();
+    return false;
+  }
+
+ private:
+  bool enter() {
+    if (++depth_ > kDeepest) fault_ = fmt::format("it nests more than {} levels", kDeepest);
+    return fault_.empty();
+  }
+  bool leave() {
+    --depth_;
+    return true;
+  }
+
+  int depth_ = 0;
+  std::string fault_;
+};
+
 /// Full, empty or interrupted: to be tried again.
 bool for_now(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
@@ -57,7 +97,7 @@ void Channel::send_all(std::span<const std::byte> bytes, const Patience& patienc
 }
 
 void Channel::send(const nlohmann::json& message, const Patience& patience) {
-  const std::vector<std::uint8_t> bytes = nlohmann::json::to_cbor(message);
+  const std::vector<std::uint8_t> bytes = nlohmann::json::to_msgpack(message);
   expects(bytes.size() < kLongestMessage, "a message is too long for a worker's channel");
   const auto length = static_cast<std::uint32_t>(bytes.size());
   send_all(std::as_bytes(std::span(&length, 1)), patience);
@@ -87,13 +127,13 @@ nlohmann::json Channel::receive(const Patience& patience) {
   std::memcpy(&length, take(sizeof length, patience).data(), sizeof length);
   if (length >= kLongestMessage) throw ChannelClosed("what came is no message");
   const std::vector<std::byte> bytes = take(length, patience);
-  try {
-    nlohmann::json message = nlohmann::json::from_cbor(bytes);
-    if (message.is_object()) return message;
-  } catch (const nlohmann::json::exception& error) {
-    throw ChannelClosed(fmt::format("what came is no message: {}", error.what()));
+  NestingCheck check;
+  if (!nlohmann::json::sax_parse(bytes, &check, nlohmann::json::input_format_t::msgpack)) {
+    throw ChannelClosed(fmt::format("what came is no message: {}", check.fault()));
   }
-  throw ChannelClosed("what came is no message");
+  nlohmann::json message = nlohmann::json::from_msgpack(bytes);
+  if (!message.is_object()) throw ChannelClosed("what came is no message");
+  return message;
 }
 
 void Channel::close() noexcept {

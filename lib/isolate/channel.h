@@ -34,8 +34,8 @@ struct Patience {
   std::function<bool()> stop;  ///< may be empty; makes a wait throw RunStopped
 };
 
-/// One end of a socket. A message is an object in CBOR, which unlike JSON has NaN, infinities and
-/// bytes; its length goes before it.
+/// One end of a socket. A message is an object in MessagePack, which unlike JSON has NaN,
+/// infinities and bytes; its length goes before it.
 class Channel {
  public:
   /// Owns the descriptor.

@@ -7,6 +7,9 @@
 #include <sys/socket.h>
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <thread>
 
@@ -105,8 +108,18 @@ TEST(Channel, takes_no_other_language) {
   EXPECT_EQ(said_of("hello\n"), "what came is no message");
   EXPECT_EQ(said_of("\1\0\0\0\7"s), "what came is no message") << "a number";
   const auto broken = testing::StartsWith("what came is no message: ");
-  EXPECT_THAT(said_of("\3\0\0\0\xa1\x61\x61"s), broken) << "an object that is cut short";
-  EXPECT_THAT(said_of("\2\0\0\0\xa0\xa0"s), broken) << "two of them";
+  EXPECT_THAT(said_of("\3\0\0\0\x81\xa1\x61"s), broken) << "an object that is cut short";
+  EXPECT_THAT(said_of("\2\0\0\0\x80\x80"s), broken) << "two of them";
+}
+
+// The parser calls itself for each level, and the process that judges has one stack.
+TEST(Channel, takes_no_message_that_is_nested_deeply) {
+  constexpr std::size_t kLevels = 100000;
+  std::string bytes(sizeof(std::uint32_t), '\0');
+  const std::uint32_t length = kLevels;
+  std::memcpy(bytes.data(), &length, sizeof length);
+  bytes.append(kLevels, '\x91');  // an array of one
+  EXPECT_EQ(said_of(bytes), "what came is no message: it nests more than 64 levels");
 }
 
 }  // namespace

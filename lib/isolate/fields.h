@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/dtype.h"
 #include "lib/base/error.h"
 
 // What a run and its workers exchange. A struct is the array of its members, in their order, so a
@@ -135,11 +136,14 @@ template <class T>
   }
 }
 
-/// Throws nlohmann::json::exception on anything that to_json_fields did not make of a T.
+/// Throws nlohmann::json::exception or InternalError on anything that to_json_fields did not make
+/// of a T.
 template <class T>
 void from_json_fields(const nlohmann::json& json, T& value) {
   if constexpr (std::is_enum_v<T>) {
     value = static_cast<T>(json.get<std::underlying_type_t<T>>());
+    // to_string() has no word for what is no enumerator.
+    expects(to_string(value) != "?", "a worker sent a value that does not exist");
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     value = json.get<T>();
   } else {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "lib/backend/backend_info.h"
+#include "lib/base/dtype.h"
 #include "lib/base/error.h"
 #include "lib/session/session.h"
 #include "lib/verify/observation.h"
@@ -21,7 +22,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 template <class T>
 T through_json(const T& value) {
   return from_json_fields<T>(
-      nlohmann::json::from_cbor(nlohmann::json::to_cbor(to_json_fields(value))));
+      nlohmann::json::from_msgpack(nlohmann::json::to_msgpack(to_json_fields(value))));
 }
 
 TEST(JsonFields, keep_every_bit_of_a_double) {
@@ -116,6 +117,11 @@ TEST(JsonFields, refuse_numbers_that_are_cut) {
   nlohmann::json numbers = to_json_fields(std::vector<double>{1, 2});
   numbers.get_binary().pop_back();
   EXPECT_THROW(static_cast<void>(from_json_fields<std::vector<double>>(numbers)), InternalError);
+}
+
+TEST(JsonFields, refuse_an_enumerator_that_does_not_exist) {
+  EXPECT_EQ(from_json_fields<DType>(1), DType::kF16);
+  EXPECT_THROW(static_cast<void>(from_json_fields<DType>(99)), InternalError);
 }
 
 TEST(FieldCount, counts_texts_lists_and_structs_as_one_member_each) {

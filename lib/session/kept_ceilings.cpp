@@ -55,9 +55,9 @@ bool is_rate(const json& value) {
 std::string KeptCeilings::key_of(const DeviceInfo& device) const {
   // Without the memory that is free, which changes from run to run.
   return fmt::format("{}; {} {} {} units {} cache {} target {} driver {} cuda {}", rules_.machine,
-                     device.kind == DeviceKind::kCpu ? "cpu" : "cuda", device.name, device.arch,
-                     device.units, device.last_level_cache_bytes, to_string(device.cpu_target),
-                     device.driver, device.cuda_version);
+                     to_string(device.kind), device.name, device.arch, device.units,
+                     device.last_level_cache_bytes, to_string(device.cpu_target), device.driver,
+                     device.cuda_version);
 }
 
 std::filesystem::path KeptCeilings::file_of(const DeviceInfo& device) const {
