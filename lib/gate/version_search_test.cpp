@@ -227,6 +227,23 @@ TEST(VersionSearch, takes_nothing_that_was_wrong_before_for_a_change) {
   EXPECT_EQ(found.comparisons, 1);
 }
 
+TEST(VersionSearch, takes_no_cell_that_was_wrong_for_once_for_one_that_became_faster) {
+  int measured = 0;
+  Package package{.backends = {{"a", [&](int version, Record& record) {
+                                  slower_from(4, 0.8)(version, record);
+                                  const bool behind_the_ends = ++measured > 2;
+                                  if (behind_the_ends && version == 0) {
+                                    record.outcome = Incorrect{"3 NaN", true};
+                                  }
+                                }}}};
+  const VersionSearch found = package.search(5);
+  ASSERT_EQ(found.changes.size(), 1u);
+  EXPECT_EQ(found.changes[0].ends.judgement.verdict, GateVerdict::kImproved);
+  EXPECT_EQ(found.changes[0].after, 0u);
+  EXPECT_EQ(found.changes[0].by, 4u) << "a mended version is no answer to a question of time";
+  EXPECT_EQ(found.changes[0].untold.size(), 3u);
+}
+
 TEST(VersionSearch, counts_what_is_undecided_apart_from_what_is_the_same) {
   Package package{.backends = {{"open", [](int, Record& record) { record.timing.median_us = 0; }},
                                {"same", slower_from(99)}}};
