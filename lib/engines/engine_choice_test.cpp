@@ -131,6 +131,17 @@ TEST(SglangChoice, has_no_caveat_from_rows_of_other_layers) {
   EXPECT_EQ(choose_backend(Engine::kSglang, unequal).caveat, "");
 }
 
+TEST(SglangChoice, gives_an_intel_gpu_no_large_pages_beside_gated_delta_nets) {
+  EngineSetup setup = setup_on("xpu");
+  setup.linear = LinearAttentionKind::kGatedDeltaNet;
+  setup.page_size = 1;
+  EXPECT_EQ(sglang(setup), "triton");
+  setup.page_size = 16;
+  EXPECT_EQ(sglang(setup), "");
+  setup.linear = {};
+  EXPECT_EQ(sglang(setup), "triton");
+}
+
 TEST(SglangChoice, knows_models_and_devices_that_stand_before_the_rule) {
   EngineSetup setup = setup_on("sm90");
   setup.is_dsa = true;

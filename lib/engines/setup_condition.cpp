@@ -62,6 +62,7 @@ constexpr ConditionWord kConditions[] = {
     {"f32", [](const EngineSetup& s) { return s.dtype == DType::kF32; }},
     {"drafts", [](const EngineSetup& s) { return s.topk > 0; }},
     {"trees", [](const EngineSetup& s) { return s.topk > 1; }},
+    {"pages of several tokens", [](const EngineSetup& s) { return s.page_size > 1; }},
     {"up to 16 heads", [](const EngineSetup& s) { return s.heads_q <= 16; }},
     {"16 heads", has_heads<16>},
     {"128 heads", has_heads<128>},
