@@ -65,20 +65,6 @@ std::string number_text(double value) {
   return std::isnan(value) ? "nan" : fmt::format("{}", value);
 }
 
-/// RFC 4180 quoting. A line break inside a field, which RFC 4180 allows, becomes a space: readers
-/// that go line by line would end the row there.
-std::string quoted(std::string text) {
-  bool quote = !text.empty() && (text.front() == ' ' || text.back() == ' ');
-  std::string out;
-  for (char& c : text) {
-    if (c == '\n' || c == '\r' || c == '\0') c = ' ';
-    if (c == ',' || c == '"') quote = true;
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return quote ? '"' + out + '"' : out;
-}
-
 constexpr std::string_view kSwept = "sweep:", kQueries = "q_len:", kKeys = "kv_len:";
 
 std::optional<double> number_of(std::string_view text) {
@@ -119,15 +105,28 @@ std::string csv_text(const RecordField& column, const Record& record) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string csv_quoted(std::string text) {
+  bool quote = !text.empty() && (text.front() == ' ' || text.back() == ' ');
+  std::string out;
+  for (char& c : text) {
+    if (c == '\n' || c == '\r' || c == '\0') c = ' ';
+    if (c == ',' || c == '"') quote = true;
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return quote ? '"' + out + '"' : out;
+}
+
 void write_csv(const RunResult& run, std::ostream& out) {
   std::string text;
   const std::vector<std::string> added = added_columns(run);
   for (const RecordField* column : csv_columns()) text += column->column + ',';
-  for (const std::string& column : added) text += quoted(column) + ',';
+  for (const std::string& column : added) text += csv_quoted(column) + ',';
   text.back() = '\r';
   text += '\n';
   for (const Record& record : run.records) {
-    for (const RecordField* column : csv_columns()) text += quoted(csv_text(*column, record)) + ',';
+    for (const RecordField* column : csv_columns())
+      text += csv_quoted(csv_text(*column, record)) + ',';
     for (const std::string& column : added) text += added_text(column, record) + ',';
     text.back() = '\r';
     text += '\n';

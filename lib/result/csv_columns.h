@@ -17,6 +17,10 @@ namespace attnbench {
 /// The shortest text that reads back as the same value; empty for what does not exist.
 [[nodiscard]] std::string csv_text(const RecordField& column, const Record& record);
 
+/// A field of a CSV with the quotes that RFC 4180 asks for. A line break inside it, which RFC 4180
+/// allows, becomes a space: readers that go line by line would end the row there.
+[[nodiscard]] std::string csv_quoted(std::string text);
+
 /// Columns that a CSV has behind those of every file, with plain numbers for a plot: the values of
 /// the sweep ("sweep:batch[0].kv_len", 8192 of "8k"), and the mean lengths of each entry of the
 /// batch ("q_len:chat", "kv_len:chat", tokens of a request). All follow from other fields, so
