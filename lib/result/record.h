@@ -236,6 +236,7 @@ struct Record {
   std::string mode;           ///< forward mode
   std::string dtype;
   std::int64_t requests = 0, q_tokens = 0, kv_tokens = 0;
+  std::int64_t q_len_max = 0, kv_len_max = 0;  ///< of a request; 0: an old file does not say
   AttentionLayer layer;
   bool is_composed = false;  ///< Case::parts: `layer` is in the absorbed form
   KvCacheConfig kv_cache;    ///< its layout is the one that the backend read

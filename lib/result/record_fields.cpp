@@ -153,6 +153,8 @@ std::vector<RecordField> make_fields() {
       {"q_tokens", "q_tokens", "", member<&R::q_tokens>(), "New tokens of this step"},
       {"kv_tokens", "kv_tokens", "", member<&R::kv_tokens>(),
        "Sum of KV lengths; a prefix that several requests share counts once for each"},
+      {"q_len_max", "q_len_max", "", member<&R::q_len_max>(), "Most new tokens of a request"},
+      {"kv_len_max", "kv_len_max", "", member<&R::kv_len_max>(), "Longest KV of a request"},
       {"padding_requests", "padding_requests", "", member<&R::padding_requests>(),
        "Requests of the step that only fill it up; no other figure counts them"},
       {"padding_tokens", "padding_tokens", "", member<&R::padding_tokens>(),

@@ -224,6 +224,10 @@ Record CaseRecords::blank_record(const Registry::Entry& entry, CacheState cache,
   r.requests = static_cast<std::int64_t>(c.requests.size());
   if (launch == LaunchMode::kGraph) r.graph_bucket = c.graph_bucket;
   r.q_tokens = c.q_tokens();
+  for (const Request& request : c.requests) {
+    r.q_len_max = std::max(r.q_len_max, request.q_len);
+    r.kv_len_max = std::max(r.kv_len_max, request.kv_len);
+  }
   r.padding_requests = c.padding.requests;
   r.padding_tokens = c.padding.tokens;
   r.kv_tokens = c.kv_tokens();

@@ -32,6 +32,8 @@ Record blank(const char* case_id, const char* backend) {
   r.requests = 26;
   r.q_tokens = 624;
   r.kv_tokens = 98304;
+  r.q_len_max = 512;
+  r.kv_len_max = 4096;
   r.use_cascade = {"yes", "FlashDecoding needs single queries"};
   r.cost = {9876543, 161817280512, 187000000, 201000000, 186000000, 200000000};
   r.fixture_hash = "0123456789abcdef";
