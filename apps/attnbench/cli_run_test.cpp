@@ -234,6 +234,52 @@ backends: [torch_native]
   EXPECT_NE(out_.str().find("model steps: all layers of a model"), std::string::npos) << out_.str();
 }
 
+TEST_F(CommandLine, writes_the_rows_of_aiconfigurator_at_once_or_afterwards) {
+  std::ofstream(scenario_) << R"(
+defaults:
+  model: {heads_q: 4, heads_kv: 2, head_dim: 32}
+  dtype: bf16
+mixes:
+  decodes: {batch: [{count: 2, mode: decode, kv_len: 9}]}
+  prompts: {batch: [{count: 2, mode: extend, prefix_len: 0, q_len: 5}]}
+  window: {attention: {window: {keys: 4}}, batch: [{mode: extend, prefix_len: 0, q_len: 7}]}
+  uneven: {batch: [{mode: decode, kv_len: 9}, {mode: decode, kv_len: 8}]}
+  drafts: {batch: [{mode: target_verify, kv_len: 9, tree: {chain: 2}}]}
+measure: {cache: [warm], rounds: [6, 6], samples: [1, 1], block: 1ms}
+verify: {rows: 8}
+backends: [torch_native]
+)";
+  const std::string json = folder_ + "r.json", csv = folder_ + "rows.csv",
+                    again = folder_ + "again.csv";
+  const auto text_of = [](const std::string& path) {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  ASSERT_EQ(run({"run", scenario_.c_str(), "--quick", "--rounds", "6", "-o", json.c_str(), "-o",
+                 csv.c_str(), "--format", "aiconfigurator"}),
+            0)
+      << err_.str();
+  const std::string said = err_.str(), rows = text_of(csv);
+  EXPECT_NE(said.find("rows.csv: 3 of 5 cells have a row; not the others: 1 that are neither "
+                      "prompts nor decodes, 1 whose requests differ in length\n"),
+            std::string::npos)
+      << said;
+  for (const char* row : {",generation_attention,torch_native,2,1,4,2,32,0,1,bfloat16,bfloat16,8,",
+                          ",context_attention,torch_native,2,5,4,2,32,0,1,bfloat16,bfloat16,0,",
+                          ",context_attention,torch_native,1,7,4,2,32,4,1,bfloat16,bfloat16,0,"}) {
+    EXPECT_NE(rows.find(row), std::string::npos) << rows;
+  }
+  ASSERT_EQ(run({"merge", json.c_str(), "-o", again.c_str(), "--format", "aiconfigurator"}), 0)
+      << err_.str();
+  EXPECT_EQ(text_of(again), rows);
+  EXPECT_NE(err_.str().find("again.csv: 3 of 5 cells have a row"), std::string::npos) << err_.str();
+
+  EXPECT_EQ(run({"merge", json.c_str(), "-o", "x.md", "--format", "aiconfigurator"}), 4);
+  EXPECT_NE(err_.str().find("-o FILE.csv is missing"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"merge", json.c_str(), "-o", again.c_str(), "--format", "aicfg"}), 4);
+  EXPECT_NE(err_.str().find("aiconfigurator"), std::string::npos) << err_.str();
+}
+
 TEST_F(CommandLine, exits_5_on_a_full_disk_and_prints_the_results_instead) {
   EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--json", "/dev/full"}), 5);
   EXPECT_NE(err_.str().find("No space left on device"), std::string::npos) << err_.str();

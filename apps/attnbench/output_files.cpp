@@ -8,13 +8,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <ostream>
 #include <sstream>
 #include <string_view>
 
 #include "apps/attnbench/option_values.h"
 #include "lib/base/error.h"
+#include "lib/base/printable.h"
 #include "lib/base/sha256.h"
+#include "lib/result/aiconfigurator.h"
 #include "lib/result/result_file.h"
 #include "lib/result/sinks.h"
 #include "lib/summary/markdown_sink.h"
@@ -35,6 +39,27 @@ Sink sink_for(const std::string& path) {
       "-o {}: the ending names the format: .json .csv .md .xml (JUnit) .gbench.json", path));
 }
 
+constexpr const char* kRowsOption = "--format aiconfigurator -o";
+
+OutputFile rows_file(const std::string& path) {
+  return {kRowsOption, path, write_aiconfigurator, left_out_of_aiconfigurator};
+}
+
+/// Those of -o, in their order.
+std::vector<OutputFile> files_by_ending(const OutputOptions& options) {
+  std::vector<OutputFile> files;
+  bool are_rows = false;
+  for (const std::string& path : options.by_ending) {
+    const bool is_rows = options.csv_format == CsvFormat::kAiconfigurator && path.ends_with(".csv");
+    files.push_back(is_rows ? rows_file(path) : OutputFile{"-o", path, sink_for(path)});
+    are_rows = are_rows || is_rows;
+  }
+  if (options.csv_format == CsvFormat::kAiconfigurator && !are_rows) {
+    throw ConfigError("--format aiconfigurator says how -o writes a .csv: -o FILE.csv is missing");
+  }
+  return files;
+}
+
 /// Of a file that an earlier run was asked for.
 Sink sink_of(const std::string& option, const std::string& path) {
   if (option == "--json") return write_json;
@@ -52,11 +77,12 @@ std::vector<OutputFile> outputs_of(const OutputOptions& options) {
       {"--junit", options.junit, write_junit},
       {"--google-benchmark", options.google_benchmark, write_google_benchmark_json}};
   std::erase_if(outputs, [](const OutputFile& output) { return output.path.empty(); });
-  for (const std::string& path : options.by_ending) outputs.push_back({"-o", path, sink_for(path)});
+  std::ranges::move(files_by_ending(options), std::back_inserter(outputs));
   for (const auto& [option, path] : options.resumed) {
     const auto is_it = [&](const OutputFile& output) { return same_file(output.path, path); };
-    if (std::ranges::none_of(outputs, is_it))
-      outputs.push_back({option, path, sink_of(option, path)});
+    if (std::ranges::any_of(outputs, is_it)) continue;
+    outputs.push_back(option == kRowsOption ? rows_file(path)
+                                            : OutputFile{option, path, sink_of(option, path)});
   }
   return outputs;
 }
@@ -79,6 +105,11 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->check(not_empty());
+  const std::map<std::string, CsvFormat> formats{{"aiconfigurator", CsvFormat::kAiconfigurator}};
+  app.add_option("--format", options.csv_format,
+                 "write the .csv of -o in the schema of aiconfigurator's collectors")
+      ->option_text("aiconfigurator")
+      ->transform(words_of(formats));
 }
 
 std::vector<OutputFile> checked_outputs(const OutputOptions& options,
@@ -121,6 +152,10 @@ WrittenOutputs write_outputs(const RunResult& result, const std::vector<OutputFi
       }
       write_result_file(output.path, console.out,
                         [&](std::ostream& out) { output.write(result, out); });
+      const std::string left_out = output.left_out == nullptr ? "" : output.left_out(result);
+      if (!left_out.empty()) {
+        console.err << fmt::format("note: {}: {}\n", printable(output.path), printable(left_out));
+      }
     } catch (const EnvironmentError& error) {
       console.err << "error: " << error.what() << '\n';
       if (written.complete && console.out) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -13,10 +14,13 @@
 
 namespace attnbench {
 
+enum class CsvFormat : std::uint8_t { kOwn, kAiconfigurator };
+
 /// The files that a run was asked to write; "-" is standard output.
 struct OutputOptions {
   std::string json, csv, markdown, junit, google_benchmark;
   std::vector<std::string> by_ending;
+  CsvFormat csv_format = CsvFormat::kOwn;  ///< of those of `by_ending` that are .csv
   std::vector<JournalFile> resumed;  ///< of the run that this one goes on with; each counts once
 };
 

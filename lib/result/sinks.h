@@ -28,6 +28,8 @@ struct OutputFile {
   std::string option;  ///< "--json", as messages name it
   std::string path;
   Sink write;
+  /// What the format cannot hold of a run, for a person; none: it holds all.
+  std::string (*left_out)(const RunResult&) = nullptr;
 };
 
 }  // namespace attnbench
