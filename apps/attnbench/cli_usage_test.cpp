@@ -161,6 +161,16 @@ TEST_F(CommandLine, lists_commands_without_their_examples) {
   EXPECT_EQ(out_.str().find("attnbench crossover "), std::string::npos) << out_.str();
 }
 
+TEST_F(CommandLine, gives_up_a_plug_in_that_hangs_as_it_is_loaded) {
+  const std::string plugin = folder_ + "hangs.py";
+  std::ofstream(plugin) << "import time\ntime.sleep(600)\n";
+  EXPECT_EQ(run({"list", "backends", "--plugin", plugin.c_str(), "--plugin-timeout", "0.5s"}), 4);
+  EXPECT_NE(err_.str().find("hangs.py: its process, of "), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("gave no answer within 0.5 s"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"list", "backends", "--plugin-timeout", "soon"}), 4);
+  EXPECT_NE(err_.str().find("plugin-timeout"), std::string::npos) << err_.str();
+}
+
 TEST_F(CommandLine, breaks_help_between_words_on_a_terminal_and_nowhere_else) {
   for (const std::size_t width : {40u, 80u, 200u}) {
     std::ostringstream out;

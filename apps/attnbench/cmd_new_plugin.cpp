@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -74,7 +75,7 @@ std::string usual_python() {
 
 bool has_numpy(const std::string& python) {
   try {
-    return output_of_child({python, "-c", "import numpy"}, kToDescribe).is_well();
+    return output_of_child({python, "-c", "import numpy"}, std::chrono::minutes(2)).is_well();
   } catch (const EnvironmentError&) {
     return false;  // there is no such program
   }

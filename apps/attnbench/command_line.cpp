@@ -233,6 +233,9 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   Action action;
   for (AddCommand* const add : kCommands) add(app, action);
   PluginOptions plugins;
+  plugins.describing.waiting = [&console](const std::string& note) {
+    console.err << "note: " << printable(note) << std::endl;
+  };
   add_plugin_options(app, plugins);
 
   try {

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -117,6 +118,17 @@ void add_plugin_options(CLI::App& program, PluginOptions& options) {
         ->type_name("[NAME=]PROGRAM")
         ->check(not_empty())
         ->allow_extra_args(false);
+    command
+        ->add_option_function<double>(
+            "--plugin-timeout",
+            [&options](double seconds) {
+              options.describing.limit = std::chrono::duration<double>(seconds);
+            },
+            "a plug-in file that has not said by then which backends it holds hangs as it is "
+            "loaded: 30s, 5min")
+        ->transform(seconds("plugin-timeout"))
+        ->type_name("TIME")
+        ->default_str(fmt::format("{}s", Describing().limit.count()));
   };
   for (const char* name : {"run", "expand", "support", "dump", "profile"}) {
     add(program.get_subcommand(name));
@@ -139,7 +151,8 @@ KnownBackends::KnownBackends(Registry registry, const PluginOptions& options)
       files_(named_files(options)),
       of_command_(environments_of(options.python)),
       asked_by_option_(!options.python.empty()),
-      in_process_(options.in_process) {
+      in_process_(options.in_process),
+      describing_(options.describing) {
   if (const char* const named = std::getenv(kPluginsVariable)) of_environment_ = named;
   unsetenv(kPluginsVariable);  // the processes below would load the files again
 }
@@ -150,7 +163,7 @@ void KnownBackends::load_once(const std::string& path, PythonHost& host, Registr
   if (std::ranges::any_of(registry.entries(), of_this_file)) return;
   if (!path.ends_with(".py")) {
     in_process_ ? load_plugin(path, cuda_absence(), registry)
-                : add_object_plugin(path, cuda_absence(), registry);
+                : add_object_plugin(path, cuda_absence(), registry, describing_);
     return;
   }
   for (std::string& trouble : load_python_plugin(path, host, cuda_absence(), registry)) {
@@ -163,7 +176,7 @@ void KnownBackends::load_once(const std::string& path, PythonHost& host, Registr
 const Registry& KnownBackends::registry_in(const std::vector<PythonEnvironment>& python) const {
   if (!loaded_ || loaded_in_ != python) {
     Registry registry = builtin_;
-    host_ = {python, worker_library()};
+    host_ = {python, worker_library(), describing_};
     for (const std::string& path : files_) load_once(path, host_, registry);
     loaded_ = std::move(registry);
     loaded_in_ = python;

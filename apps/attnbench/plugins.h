@@ -26,15 +26,15 @@ struct PluginOptions {
   std::vector<std::string> files;   ///< as plugin_files() takes them
   std::vector<std::string> python;  ///< as python_environment() takes them
   bool in_process = false;          ///< .so files are loaded into this process
+  Describing describing{};
 };
 
 /// The environments that words of --python name. Of none: that of kPythonVariable, else python3.
 /// Throws ConfigError where names cannot tell them apart.
 [[nodiscard]] std::vector<PythonEnvironment> environments_of(const std::vector<std::string>& words);
 
-/// `--plugin FILE` and `--python NAME=PROGRAM` on every command that asks backends for something,
-/// and
-/// `--in-process` on those that run them.
+/// `--plugin FILE`, `--python NAME=PROGRAM` and `--plugin-timeout TIME` on every command that asks
+/// backends for something, and `--in-process` on those that run them.
 void add_plugin_options(CLI::App& program, PluginOptions& options);
 
 /// The backends that a command can have. Files are loaded when they are asked for, since a scenario
@@ -69,6 +69,7 @@ class KnownBackends {
   bool asked_by_option_;
   std::string of_environment_;
   bool in_process_;
+  Describing describing_;
   mutable PythonHost host_;                 ///< of loaded_
   mutable std::optional<Registry> loaded_;  ///< with the files, in...
   mutable std::vector<PythonEnvironment> loaded_in_;

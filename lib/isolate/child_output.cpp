@@ -111,6 +111,25 @@ ChildOutput output_of_child(std::vector<std::string> words, std::chrono::millise
   return output;
 }
 
+ChildOutput output_of_description(std::vector<std::string> words, const std::string& file,
+                                  const Describing& describing) {
+  using std::chrono::steady_clock;
+  const auto begin = steady_clock::now();
+  bool told = !describing.waiting || describing.patience >= describing.limit;
+  const auto tell = [&] {
+    if (told || steady_clock::now() - begin < describing.patience) return false;
+    told = true;
+    describing.waiting(
+        fmt::format("waiting for {} to say which backends it holds, for at most {} s "
+                    "(--plugin-timeout)",
+                    file, describing.limit.count()));
+    return false;
+  };
+  return output_of_child(std::move(words),
+                         std::chrono::duration_cast<std::chrono::milliseconds>(describing.limit),
+                         tell);
+}
+
 CappedOutput::CappedOutput(std::string name, int to, std::size_t most) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {

@@ -30,8 +30,19 @@ struct ChildOutput {
                                           std::chrono::milliseconds limit,
                                           const std::function<bool()>& stop_requested = {});
 
-/// A file of backends is imported within this time even where that means PyTorch from a slow disk.
-inline constexpr std::chrono::seconds kToDescribe{120};
+/// How long a file of backends may take to say which it holds.
+struct Describing {
+  /// Enough even where importing it means PyTorch from a slow disk.
+  std::chrono::duration<double> limit = std::chrono::seconds(120);
+  std::chrono::duration<double> patience = std::chrono::seconds(5);
+  /// Told once, when the patience is over, what is being waited for; may be empty.
+  std::function<void(const std::string& note)> waiting{};
+};
+
+/// What a process prints that says which backends `file` holds. Throws as output_of_child() does.
+[[nodiscard]] ChildOutput output_of_description(std::vector<std::string> words,
+                                                const std::string& file,
+                                                const Describing& describing);
 
 /// Hands on what a child prints, up to a limit: a backend that prints in each run must not fill a
 /// log. The rest is dropped, with a line that says so.

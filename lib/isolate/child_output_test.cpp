@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "lib/base/error.h"
 
@@ -41,6 +42,20 @@ TEST(OutputOfChild, is_waited_for_no_longer_than_told) {
   int asked = 0;
   const auto third_time = [&] { return ++asked == 3; };
   EXPECT_EQ(output_of_child({"sleep", "600"}, minutes(1), third_time).end, "was stopped");
+}
+
+TEST(OutputOfDescription, says_once_what_is_waited_for_and_how_long) {
+  std::vector<std::string> notes;
+  Describing describing{.limit = milliseconds(300), .patience = milliseconds(50)};
+  describing.waiting = [&](const std::string& note) { notes.push_back(note); };
+  EXPECT_EQ(output_of_description({"sleep", "600"}, "slow.py", describing).end,
+            "gave no answer within 0.3 s");
+  EXPECT_EQ(notes, std::vector<std::string>{"waiting for slow.py to say which backends it holds, "
+                                            "for at most 0.3 s (--plugin-timeout)"});
+  notes.clear();
+  describing.patience = describing.limit = minutes(1);
+  EXPECT_TRUE(output_of_description({"true"}, "fast.py", describing).is_well());
+  EXPECT_TRUE(notes.empty());
 }
 
 TEST(OutputOfChild, ends_what_the_child_has_left_behind) {

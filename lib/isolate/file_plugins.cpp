@@ -26,9 +26,10 @@ using nlohmann::json;
 
 constexpr const char* kError = "error";
 
-std::vector<BackendInfo> backends_of_object(const std::string& path) {
-  const ChildOutput output = output_of_child(
-      {ChildProcess::kThisProgram, kDescribeCommand, path, std::to_string(getpid())}, kToDescribe);
+std::vector<BackendInfo> backends_of_object(const std::string& path, const Describing& describing) {
+  const ChildOutput output = output_of_description(
+      {ChildProcess::kThisProgram, kDescribeCommand, path, std::to_string(getpid())}, path,
+      describing);
   const std::string last = output.last_line();
   const json answer = json::parse(last, nullptr, false);
   if (output.is_well() && answer.is_object() && answer.contains(kError)) {
@@ -60,9 +61,9 @@ void add_file_backend(BackendInfo info, const std::string& absence, std::vector<
   }
 }
 
-void add_object_plugin(const std::string& path, const std::string& cuda_absence,
-                       Registry& registry) {
-  for (BackendInfo& info : backends_of_object(path)) {
+void add_object_plugin(const std::string& path, const std::string& cuda_absence, Registry& registry,
+                       const Describing& describing) {
+  for (BackendInfo& info : backends_of_object(path, describing)) {
     check_backend_name(info.name, path);
     const std::string absence = info.device == DeviceKind::kCuda ? cuda_absence : "";
     add_file_backend(std::move(info), absence,

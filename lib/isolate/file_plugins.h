@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lib/backend/registry.h"
+#include "lib/isolate/child_output.h"
 
 namespace attnbench {
 
@@ -16,8 +17,8 @@ constexpr const char* kDescribeCommand = "describe-plugin";
 /// Registers the backends of the shared object at `path`, each of which runs in a process of this
 /// program. Its code is never in this process: another one says what it holds. Throws as
 /// load_plugin() does, and ConfigError, too, when its code crashes, exits or hangs as it is loaded.
-void add_object_plugin(const std::string& path, const std::string& cuda_absence,
-                       Registry& registry);
+void add_object_plugin(const std::string& path, const std::string& cuda_absence, Registry& registry,
+                       const Describing& describing = {});
 
 /// What such a process does: loads the object and prints its backends. Ends the process.
 [[noreturn]] void describe_object_plugin(const std::string& path);

@@ -61,10 +61,11 @@ std::string fault_of(const std::string& python) {
 }
 
 /// Of a file that cannot be imported, the last line of what Python prints says why.
-json described(const std::string& path, const std::string& python) {
+json described(const std::string& path, const std::string& python, const Describing& describing) {
   ChildOutput output;
   try {
-    output = output_of_child({python, "-c", host_text(), "describe", path}, kToDescribe);
+    output = output_of_description({python, "-c", host_text(), "describe", path},
+                                   fmt::format("{} in {}", path, python), describing);
   } catch (const EnvironmentError&) {  // fault_of() says why
   }
   const std::string last = output.last_line();
@@ -100,7 +101,7 @@ std::vector<Description> descriptions_of(const std::string& path, PythonHost& ho
   for (const PythonEnvironment& each : host.environments) {
     std::string trouble;
     try {
-      found.push_back({each, described(path, each.python)});
+      found.push_back({each, described(path, each.python, host.describing)});
       sound.push_back(each);
     } catch (const ConfigError& error) {
       trouble = error.diagnostics().front().message;

@@ -7,6 +7,7 @@
 
 #include "lib/backend/python_environment.h"
 #include "lib/backend/registry.h"
+#include "lib/isolate/child_output.h"
 
 namespace attnbench {
 
@@ -14,6 +15,7 @@ namespace attnbench {
 struct PythonHost {
   std::vector<PythonEnvironment> environments;  ///< at least one; as expect_distinct() has them
   std::string worker_library;                   ///< libattnbench_worker.so, which Python loads
+  Describing describing{};
 };
 
 /// Registers the backends of the Python file at `path`, each of which runs in a process of an
