@@ -171,6 +171,18 @@ TEST_F(CommandLine, gives_up_a_plug_in_that_hangs_as_it_is_loaded) {
   EXPECT_NE(err_.str().find("plugin-timeout"), std::string::npos) << err_.str();
 }
 
+TEST_F(CommandLine, says_in_help_which_options_go_together_in_words) {
+  EXPECT_EQ(run({"merge", "--help"}), 0);
+  EXPECT_NE(out_.str().find("\n  --precision FRACTION "), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("; only with --pool\n"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"ab", "--help"}), 0);
+  EXPECT_NE(out_.str().find("\n  --junit TEXT  "), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("; not with --package\n"), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("; not with --base-python, --new-python, --package\n"),
+            std::string::npos)
+      << out_.str();
+}
+
 TEST_F(CommandLine, breaks_help_between_words_on_a_terminal_and_nowhere_else) {
   for (const std::size_t width : {40u, 80u, 200u}) {
     std::ostringstream out;

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <csignal>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +68,14 @@ std::string_view first_sentence(std::string_view text) {
   return paragraph.substr(0, std::min(paragraph.find(". "), paragraph.size() - 1) + 1);
 }
 
+/// "; not with --base, --new" for "; not with " and these two; empty for none.
+std::string beside(const char* how, const std::set<CLI::Option*>& others) {
+  std::vector<std::string> names;
+  for (const CLI::Option* other : others) names.push_back(other->get_name());
+  std::ranges::sort(names);  // the set is ordered by addresses
+  return names.empty() ? "" : how + fmt::format("{}", fmt::join(names, ", "));
+}
+
 /// How --help is laid out: a list of commands has one sentence for each, without its examples, and
 /// on a terminal of `width` columns descriptions are broken between words. 0: no terminal, lines
 /// are as long as they are, so that other programs read one option from one line.
@@ -76,6 +86,17 @@ class HelpText : public CLI::Formatter {
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
     return entry(make_option_name(option, is_positional) + make_option_opts(option),
                  make_option_desc(option));
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string text = CLI::Formatter::make_option_opts(option);
+    if (!option->get_option_text().empty()) return text;
+    return text.substr(0, std::min(text.find(" Needs:"), text.find(" Excludes:")));
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return CLI::Formatter::make_option_desc(option) + beside("; only with ", option->get_needs()) +
+           beside("; not with ", option->get_excludes());
   }
 
   std::string make_subcommand(const CLI::App* command) const override {
