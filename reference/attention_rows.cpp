@@ -72,10 +72,25 @@ double logit_of(double dot, const LogitRule& rule, const QueryRow& row, std::int
   return logit;
 }
 
+/// Of row i of the logits, whose largest is `largest`.
+double lse_of_keys(const RowMatrix& logits, Eigen::Index i, std::span<const Block> blocks,
+                   double largest) {
+  if (largest == kHidden) return kHidden;
+  double sum = 0;
+  for (const Block& block : blocks) {
+    if (!block.has_row(i)) continue;
+    for (const double logit : logits.row(i).segment(block.column, block.size)) {
+      sum += std::exp(logit - largest);
+    }
+  }
+  return largest + std::log(sum);
+}
+
 /// Replaces row i of the logits by weights and sets lse and p_max. Columns of blocks without this
 /// row hold nothing.
 void normalise(RowMatrix& logits, Eigen::Index i, std::span<const Block> blocks,
-               const std::optional<double>& sink, ReferenceRow& result) {
+               const QueryRow& row, ReferenceRow& result) {
+  const std::optional<double>& sink = row.sink;
   const auto for_each_block = [&](auto visit) {
     for (const Block& block : blocks) {
       if (block.has_row(i)) visit(logits.row(i).segment(block.column, block.size));
@@ -90,6 +105,7 @@ void normalise(RowMatrix& logits, Eigen::Index i, std::span<const Block> blocks,
     return;
   }
   double denominator = sink ? std::exp(*sink - shift) : 0.0;
+  if (!row.sink_in_lse) result.lse = lse_of_keys(logits, i, blocks, largest);
   for_each_block([&](auto part) {
     for (double& entry : part) {
       entry = entry == kHidden ? 0.0 : std::exp(entry - shift);
@@ -97,7 +113,7 @@ void normalise(RowMatrix& logits, Eigen::Index i, std::span<const Block> blocks,
     }
   });
   for_each_block([&](auto part) { part /= denominator; });
-  result.lse = shift + std::log(denominator);
+  if (row.sink_in_lse) result.lse = shift + std::log(denominator);
   result.denominator = denominator;
   result.p_max = largest == kHidden ? 0.0 : std::exp(largest - shift) / denominator;
 }
@@ -155,7 +171,7 @@ std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const 
 
   for (Eigen::Index i = 0; i < m; ++i) {
     const auto index = static_cast<std::size_t>(i);
-    normalise(weights, i, blocks, rows[index].sink, results[index]);
+    normalise(weights, i, blocks, rows[index], results[index]);
   }
 
   RowMatrix out = RowMatrix::Zero(m, head_dim_v), a = out, b_squared = out;

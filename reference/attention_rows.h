@@ -31,6 +31,7 @@ struct QueryRow {
   double temperature = 1;      ///< multiplies the logits after the cap
   double alibi_slope = 0;      ///< -slope * |key position - position| joins the logit; 0 = off
   std::optional<double> sink;  ///< logit that joins the denominator and nothing else
+  bool sink_in_lse = true;     ///< false: the LSE is over keys only
   /// Where a query has three forms: keys from here on meet its first, keys before these two its
   /// third.
   std::int64_t first_form_from = 0, second_form_from = 0;

@@ -70,6 +70,40 @@ TEST(AttentionRows, of_two_parts_of_the_keys_merge_to_the_whole) {
   EXPECT_NEAR(both.lse, 1.620621139, 1e-9);
 }
 
+/// Keys 0 and 2, which another kernel chose.
+QueryRow sees_chosen() {
+  QueryRow row;
+  row.visible.branch = {{0, 0}, {2, 2}};
+  row.sink_in_lse = false;
+  return row;
+}
+
+TEST(AttentionRows, of_chosen_keys_are_over_these_only) {
+  Tiny tiny;
+  tiny.row = sees_chosen();
+  expect_result(tiny, {1.5, 1.0}, 1.4002539617);
+  Tiny first, last;
+  first.row.visible = {.branch = {{0, 0}}};
+  last.row.visible = {.branch = {{2, 2}}};
+  const ReferenceRow both = merged(first.result(), last.result());
+  expect_near(both.out, std::vector{1.5, 1.0}, 1e-9);
+  EXPECT_NEAR(both.lse, 1.4002539617, 1e-9);
+}
+
+TEST(AttentionRows, of_chosen_keys_leave_the_sink_out_of_the_lse) {
+  Tiny tiny;
+  tiny.row = sees_chosen();
+  tiny.row.sink = 0;
+  expect_result(tiny, {1.2033362782, 0.8022241855}, 1.4002539617);
+  tiny.row.sink_in_lse = true;  // as a library with another convention has it
+  expect_result(tiny, {1.2033362782, 0.8022241855}, 1.6206211391);
+  tiny.row.sink = 800;
+  tiny.row.sink_in_lse = false;
+  expect_result(tiny, {0, 0}, 1.4002539617);
+  tiny.row.visible = {};
+  EXPECT_EQ(tiny.result().lse, -kInfinity);
+}
+
 TEST(AttentionRows, counts_a_sink_in_the_denominator_only) {
   Tiny tiny;
   tiny.row.sink = 0;

@@ -148,12 +148,13 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
                    std::span(stored.data(), static_cast<std::size_t>(stored.size())));
     const auto scale = static_cast<double>(contents.q_scale(id.request, id.token, id.head));
     QueryRow row;
-    row.visible = keys_seen_by(layer, request, id.token);
+    row.visible = keys_seen_by(layer, request, id.token, id.head);
     row.position = query_position(request, id.token);
     row.temperature = temperature_of(layer, request, id.token);
     if (layer.has_alibi) row.alibi_slope = slopes[static_cast<std::size_t>(id.head)];
     if (layer.dual_chunk.exists()) set_forms(layer.dual_chunk, request, id.token, row);
     if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
+    row.sink_in_lse = !layer.selection.exists();
     for (const RowVariant& variant : variants) {
       queries.row(static_cast<Eigen::Index>(rows.size())) =
           stored.cast<double>() * (variant.logit_factor * scale);

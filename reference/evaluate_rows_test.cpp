@@ -74,6 +74,17 @@ std::vector<Case> families() {
     spans.layer.sliding_window_size = 2;
     cases.push_back(spans);
   }
+  Case chosen =
+      case_of("chosen_keys", ForwardMode::kExtend, 4, 2, {{30, 300}, {9, 9}, {5, 2}, {1, 520}});
+  chosen.layer.selection = {.topk = 20, .padding = SelectionPadding::kRepeat};
+  chosen.layer.has_sinks = true;
+  cases.push_back(chosen);
+  chosen.id = "chosen_units_of_kv_heads";
+  chosen.layer.selection = {.topk = 5,
+                            .unit = 4,
+                            .groups = SelectionGroups::kKvHeads,
+                            .padding = SelectionPadding::kFront};
+  cases.push_back(chosen);
   Case chunks = case_of("chunks", ForwardMode::kExtend, 4, 2, {{30, 300}, {9, 9}, {5, 2}, {1, 65}});
   chunks.layer.attention_chunk = 16;
   cases.push_back(chunks);

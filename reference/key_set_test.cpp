@@ -39,19 +39,22 @@ std::vector<std::int64_t> keys_of_runs(const std::vector<KeyRun>& runs) {
 /// Every key that the oracle shows before key `most`, and whether `keys` says the same of each
 /// token, of all together and of their number.
 void expect_equal(const AttentionLayer& layer, const Request& request, const KeySet& keys,
-                  std::int64_t most) {
+                  std::int64_t most, int head = 0) {
+  const int group = layer.selection_group(head);
   std::set<std::int64_t> seen;
   std::int64_t pairs = 0;
   for (std::int64_t token = 0; token < request.q_len; ++token) {
     std::vector<std::int64_t> expected;
-    keys_seen_by(layer, request, token).for_each_in(0, most, [&](VisibleKeys::Key key) {
+    keys_seen_by(layer, request, token, head).for_each_in(0, most, [&](VisibleKeys::Key key) {
       expected.push_back(key.index);
       seen.insert(key.index);
     });
     pairs += std::ssize(expected);
-    EXPECT_EQ(keys_of_runs(keys.runs(token)), expected) << "token " << token;
+    EXPECT_EQ(keys_of_runs(keys.runs(token, group)), expected) << "token " << token;
   }
-  EXPECT_EQ(keys.pairs(), pairs);
+  EXPECT_EQ(keys.pairs(group), pairs);
+  EXPECT_EQ(keys_of_runs(keys.seen_by_group(group)), std::vector(seen.begin(), seen.end()));
+  if (layer.selection.exists()) return;
   EXPECT_EQ(keys_of_runs(keys.seen()), std::vector(seen.begin(), seen.end()));
   if (!seen.empty() && request.items.empty()) {
     EXPECT_EQ(keys.first_in_reach(), *seen.begin());
@@ -133,6 +136,31 @@ TEST(KeySet, shows_what_the_oracle_shows_in_random_geometries) {
     expect_equal(layer, request, KeySet(layer, batch, 0), request.kv_len);
     if (!layer.is_cross_attention) {
       expect_equal(layer, request, KeySet(layer, batch, 0, true), prefix);
+    }
+    if (HasFailure()) break;
+  }
+}
+
+TEST(KeySet, shows_the_chosen_keys_that_the_oracle_shows) {
+  Draw draw;
+  for (int round = 0; round < 300; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    AttentionLayer layer;
+    layer.heads_q = 4;
+    layer.heads_kv = 2;
+    layer.selection = {.topk = draw(1, 12),
+                       .unit = draw(1, 5),
+                       .groups = draw.one_in(2) ? SelectionGroups::kKvHeads : SelectionGroups::kOne,
+                       .pattern = kSelectionPatterns[static_cast<std::size_t>(draw(0, 2))],
+                       .padding = kSelectionPaddings[static_cast<std::size_t>(draw(0, 2))]};
+    Request request{.q_len = draw(0, 20)};
+    request.kv_len = draw.one_in(4) ? draw(0, request.q_len) : request.q_len + draw(0, 60);
+    request.selection_seed = draw.random();
+    ForwardBatch batch = batch_of(layer, request);
+    batch.chosen = choose_keys(layer, request.prefix_len(), request.q_len, request.selection_seed);
+    for (const int head : {0, 1, 2, 3}) {
+      expect_equal(layer, request, key_set_of(layer, request), request.kv_len, head);
+      expect_equal(layer, request, KeySet(layer, batch, 0), request.kv_len, head);
     }
     if (HasFailure()) break;
   }

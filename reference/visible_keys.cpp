@@ -3,6 +3,9 @@
 #include "reference/visible_keys.h"
 
 #include <limits>
+#include <set>
+
+#include "lib/batch/chosen_keys.h"
 
 namespace attnbench::reference {
 namespace {
@@ -52,7 +55,10 @@ std::int64_t query_position(const Request& request, std::int64_t token) {
   return request.prefix_len() + (tree ? depth_of(request.tree_parents, token) : token);
 }
 
-VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request, std::int64_t token) {
+namespace {
+
+/// What the mask shows.
+VisibleKeys unmasked(const AttentionLayer& layer, const Request& request, std::int64_t token) {
   if (!request.items.empty()) return keys_of_item(request, token);
   VisibleKeys seen;
   const std::int64_t window = layer.sliding_window_size;
@@ -93,6 +99,33 @@ VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request, st
   }
   std::ranges::reverse(seen.branch);
   return seen;
+}
+
+/// Of the keys that a mask shows those of the query's list.
+VisibleKeys chosen_keys(const AttentionLayer& layer, const Request& request, std::int64_t token,
+                        int head, const VisibleKeys& shown) {
+  const ChosenKeys drawn =
+      choose_keys(layer, request.prefix_len() + token, 1, request.selection_seed);
+  std::set<std::int64_t> units;
+  for (const std::int32_t unit : drawn.list(0, layer.selection_group(head))) {
+    if (unit != -1) units.insert(unit);
+  }
+  VisibleKeys seen;
+  const std::int64_t size = layer.selection.unit;
+  for (const std::int64_t unit : units) {
+    shown.for_each_in(unit * size, (unit + 1) * size,
+                      [&](VisibleKeys::Key key) { seen.branch.push_back(key); });
+  }
+  return seen;
+}
+
+}  // namespace
+
+VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request, std::int64_t token,
+                         int head) {
+  VisibleKeys shown = unmasked(layer, request, token);
+  if (!layer.selection.exists()) return shown;
+  return chosen_keys(layer, request, token, head, shown);
 }
 
 }  // namespace attnbench::reference

@@ -57,11 +57,12 @@ struct VisibleKeys {
 ///   C keys, on top of causality, trees and windows: keys at floor(j / C) == floor(i / C).
 /// A span [a, b) of a prompt adds keys a <= j < b to its own queries, a <= i < b: j > i beside the
 /// window's (SpanRule::kWithinWindow), or all of them (kOverride).
+/// A selection: of these the keys that the list of the query token and of `head` names, a set.
 /// A node of a draft tree lies at position prefix_len + depth, not at its index: ALiBi counts
 /// tokens of the text that the branch spells, and siblings are not part of it. The window counts in
 /// the same way under WindowInTrees::kDepth; under kIndex it counts indices among the request's
 /// keys. Chunks always count these.
 [[nodiscard]] VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request,
-                                       std::int64_t token);
+                                       std::int64_t token, int head = 0);
 
 }  // namespace attnbench::reference

@@ -31,16 +31,26 @@ constexpr std::int64_t kChain = 512;
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-/// Turns q.k of one row into softmax weights in place; returns the row's LSE, the sink included.
-/// Keys that are not visible get weight 0.
-float softmax_row(float* row, std::int64_t keys, const Visibility& seen,
+/// The LSE of keys, `row` having their logits; -inf hides a key.
+float lse_of_keys(const float* row, std::int64_t keys) {
+  const float highest = keys > 0 ? *std::max_element(row, row + keys) : kMinusInfinity;
+  if (highest == kMinusInfinity) return kMinusInfinity;
+  double total = 0;
+  for (std::int64_t j = 0; j < keys; ++j) total += static_cast<double>(std::exp(row[j] - highest));
+  return highest + static_cast<float>(std::log(total));
+}
+
+/// Turns q.k of one row into softmax weights in place; returns the row's LSE, which includes the
+/// sink unless keys are chosen. Keys that are not visible get weight 0, and those that are not
+/// `chosen`, if that is not null.
+float softmax_row(float* row, std::int64_t keys, const Visibility& seen, const std::uint8_t* chosen,
                   const AttentionLayer& layer, int head, float scale, float temperature,
                   const float* sink) {
   const auto cap = static_cast<float>(layer.logit_cap);
   const float slope = layer.has_alibi ? static_cast<float>(alibi_slope(layer, head)) : 0.0f;
   float highest = sink != nullptr ? *sink : kMinusInfinity;
   for (std::int64_t j = 0; j < keys; ++j) {
-    const bool visible = seen.sees(j);
+    const bool visible = seen.sees(j) && (chosen == nullptr || chosen[j] != 0);
     float logit = row[j] * scale;
     if (cap > 0) logit = cap * std::tanh(logit / cap);
     logit *= temperature;
@@ -52,6 +62,7 @@ float softmax_row(float* row, std::int64_t keys, const Visibility& seen,
     std::fill(row, row + keys, 0.0f);
     return kMinusInfinity;
   }
+  const float of_keys = chosen != nullptr ? lse_of_keys(row, keys) : 0;
   for (std::int64_t j = 0; j < keys; ++j) row[j] = std::exp(row[j] - highest);
   double total = sink != nullptr ? std::exp(*sink - highest) : 0.0f;
   for (std::int64_t begin = 0; begin < keys; begin += kChain) {
@@ -59,7 +70,7 @@ float softmax_row(float* row, std::int64_t keys, const Visibility& seen,
   }
   const auto sum = static_cast<float>(total);
   for (std::int64_t j = 0; j < keys; ++j) row[j] /= sum;
-  return highest + std::log(sum);
+  return chosen != nullptr ? of_keys : highest + std::log(sum);
 }
 
 /// One row as floats. k_scale and v_scale, the only ones that need not be short, join sums later,
@@ -87,6 +98,8 @@ class PlannedDense final : public Plan {
     float* q = nullptr;       ///< [kBlockRows, dk]
     float* scores = nullptr;  ///< [kBlockRows, max kv_len]
     float* out = nullptr;     ///< [kBlockRows, dv]
+    /// [max kv_len] of a row: whether a key is chosen.
+    std::uint8_t* chosen = nullptr;
   };
   static constexpr std::int64_t kBlockRows = 64;
 
@@ -95,6 +108,9 @@ class PlannedDense final : public Plan {
   void attend(std::int64_t request, int head) const;
   /// out = weights * v.
   void weigh(std::int64_t count, std::int64_t keys, std::int64_t dv) const;
+  /// Marks the keys on the row's list; null where the layer has no selection.
+  [[nodiscard]] const std::uint8_t* mark_chosen(std::int64_t request, std::int64_t token,
+                                                int head) const;
   void finish_row(std::int64_t request, std::int64_t token, int head, std::int64_t row) const;
   const ForwardBatch& batch_;
   Scratch scratch_;
@@ -106,7 +122,8 @@ PlannedDense::PlannedDense(const ForwardBatch& batch, PlanMemory& memory) : batc
   for (std::int64_t r = 0; r < batch_.batch_size; ++r) keys = std::max(keys, batch_.kv_len(r));
   const std::int64_t dk = layer.head_dim_qk, dv = layer.head_dim_v;
   const std::int64_t totals = 2 * kBlockRows * dv;  // in floats
-  const std::int64_t floats = totals + keys * (dk + dv) + kBlockRows * (dk + keys + dv);
+  const std::int64_t marks = layer.selection.exists() ? ceil_div(keys, sizeof(float)) : 0;
+  const std::int64_t floats = totals + keys * (dk + dv) + kBlockRows * (dk + keys + dv) + marks;
   auto* next =
       reinterpret_cast<float*>(memory.reserve(static_cast<std::size_t>(floats) * sizeof(float)));
   const auto take = [&next](std::int64_t n) {
@@ -120,7 +137,8 @@ PlannedDense::PlannedDense(const ForwardBatch& batch, PlanMemory& memory) : batc
               take(keys * dv),
               take(kBlockRows * dk),
               take(kBlockRows * keys),
-              take(kBlockRows * dv)};
+              take(kBlockRows * dv),
+              reinterpret_cast<std::uint8_t*>(take(marks))};
 }
 
 void PlannedDense::gather(std::int64_t request, int kv_head) const {
@@ -143,6 +161,21 @@ float scale_left_out(const KvPool& pool, KvPart part, std::int64_t request, int 
                               : pool.shared_v_scale(request, head);
 }
 
+const std::uint8_t* PlannedDense::mark_chosen(std::int64_t request, std::int64_t token,
+                                              int head) const {
+  if (!batch_.chosen) return nullptr;
+  const std::int64_t keys = batch_.kv_len(request), unit = batch_.chosen->unit;
+  std::fill_n(scratch_.chosen, keys, std::uint8_t{0});
+  const int group = batch_.problem->layer.selection_group(head);
+  for (const std::int64_t entry :
+       batch_.chosen->list(first_token(batch_, request) + token, group)) {
+    if (entry < 0) continue;
+    const std::int64_t end = std::min((entry + 1) * unit, keys);
+    for (std::int64_t j = entry * unit; j < end; ++j) scratch_.chosen[j] = 1;
+  }
+  return scratch_.chosen;
+}
+
 void PlannedDense::finish_row(std::int64_t request, std::int64_t token, int head,
                               std::int64_t row) const {
   const std::int64_t keys = batch_.kv_len(request), dv = batch_.problem->layer.head_dim_v;
@@ -156,8 +189,9 @@ void PlannedDense::finish_row(std::int64_t request, std::int64_t token, int head
   const std::int64_t place = keys - batch_.q_len(request) + token;
   const auto temperature = static_cast<float>(logit_temperature(batch_.problem->layer, place));
   const float* sink = batch_.problem->layer.has_sinks ? batch_.tensors.sinks + head : nullptr;
-  const float lse = softmax_row(scratch_.scores + row * keys, keys, seen, batch_.problem->layer,
-                                head, scale, temperature, sink);
+  const float lse =
+      softmax_row(scratch_.scores + row * keys, keys, seen, mark_chosen(request, token, head),
+                  batch_.problem->layer, head, scale, temperature, sink);
   std::memcpy(batch_.tensors.lse.row(t, head), &lse, sizeof lse);
   if (keys == 0) std::fill_n(scratch_.out + row * dv, dv, 0.0f);
 }

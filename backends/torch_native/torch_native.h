@@ -19,7 +19,8 @@ class TorchNativeBackend final : public Backend {
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
     return unsupported_by_default(
-        problem, kKernelFeatures | Features{Feature::kLatent, Feature::kItems, Feature::kAlibi});
+        problem, kKernelFeatures | Features{Feature::kLatent, Feature::kItems, Feature::kAlibi,
+                                            Feature::kSelection});
   }
   /// All of them.
   [[nodiscard]] std::vector<KvLayout> formats(const Problem&) const override {

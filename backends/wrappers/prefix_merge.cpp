@@ -53,6 +53,7 @@ Support looks_at_distances_alone(const Problem& problem) {
   if (layer.dual_chunk.exists()) return no("dual chunks");
   if (layer.temperature_len > 0) return no("temperature");
   if (problem.spans) return no("bidirectional spans");
+  if (layer.selection.exists()) return no("chosen keys");
   return Support::yes();
 }
 

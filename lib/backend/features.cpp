@@ -21,9 +21,9 @@ Support unsupported_by_default(const Problem& problem, Features named, std::stri
   const auto& [layer, dtype, cache, mode, step, limits, multi_item, spans, swa_pool, empty_rows,
                prefix_alone, drafts_are_chains, recorded, fp8] = problem;
   const auto& [family, heads_q, heads_kv, head_dim_qk, head_dim_v, scale, logit_cap,
-               temperature_len, window, window_in_trees, span_rule, chunk, dual_chunk, causal,
-               causal_block, is_cross_attention, has_sinks, has_alibi, queries_apart, ranks] =
-      layer;
+               temperature_len, window, window_in_trees, span_rule, chunk, dual_chunk, selection,
+               causal, causal_block, is_cross_attention, has_sinks, has_alibi, queries_apart,
+               ranks] = layer;
   const Row rows[] = {
       {Feature::kRecurrent, family == Family::kRecurrent,
        "no recurrent layers: it reads keys and values, where these keep a state (see "
@@ -37,6 +37,7 @@ Support unsupported_by_default(const Problem& problem, Features named, std::stri
       {Feature::kItems, multi_item, "no multi-item scoring"},
       {Feature::kSpans, spans, "no spans that see both ways"},
       {Feature::kBlocks, causal_block > 1, "no block diffusion"},
+      {Feature::kSelection, selection.exists(), "no chosen keys: it reads all that the mask shows"},
       {Feature::kWindow, window >= 0, "no sliding window"},
       {Feature::kChunks, chunk > 0, "no chunked attention"},
       {Feature::kDualChunks, dual_chunk.exists(), "no dual chunks"},

@@ -21,6 +21,7 @@ enum class Feature : std::uint8_t {
   kItems,           ///< multi-item scoring
   kSpans,           ///< bidirectional spans inside a causal prompt
   kBlocks,          ///< block diffusion
+  kSelection,       ///< keys that another kernel chose for each query
   kWindow,          ///< a sliding window
   kChunks,          ///< chunked local attention
   kDualChunks,

@@ -145,6 +145,10 @@ class PluginBackend final : public Backend {
       return Support::no(
           "no gaps between pages: it does not say that it follows page strides (reads_page_gaps)");
     }
+    if (problem.layer.selection.exists() && backend_.reads_selection == 0) {
+      return Support::no(
+          "no chosen keys: it does not say that it reads their lists (reads_selection)");
+    }
     const attnbench_problem asked = plugin_problem(problem);
     Message message;
     const int status = backend_.supports(backend_.self, &asked, message.data(), Message::size());

@@ -102,6 +102,10 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.drafts_are_chains = problem.drafts_are_chains ? 1 : 0;
   to.spans = problem.spans ? 1 : 0;
   to.spans_within_window = layer.span_rule == SpanRule::kWithinWindow ? 1 : 0;
+  to.topk = layer.selection.topk;
+  to.topk_unit = layer.selection.unit;
+  to.topk_groups = layer.selection_groups();
+  to.topk_length_counts = layer.selection.padding == SelectionPadding::kRepeat ? 1 : 0;
   return to;
 }
 
@@ -178,6 +182,13 @@ void PluginBatch::set_indices(const DeviceBatch& indices, const ForwardBatch& ba
   set(ATTNBENCH_SLOT_MAPPING, indices.out_cache_loc, ATTNBENCH_I64, {tokens});
   if (!batch.spans.empty()) {
     set(ATTNBENCH_SPANS, indices.spans, ATTNBENCH_I32, {std::ssize(batch.spans) / 2, 2});
+  }
+  if (batch.chosen) {
+    const ChosenKeys& chosen = *batch.chosen;
+    const std::int64_t rows = std::ssize(chosen.lengths) / chosen.groups;
+    set(ATTNBENCH_TOPK_INDICES, indices.topk_indices, ATTNBENCH_I32,
+        {rows, chosen.groups, chosen.width});
+    set(ATTNBENCH_TOPK_LENGTH, indices.topk_length, ATTNBENCH_I32, {rows, chosen.groups});
   }
   if (!batch.spec_info) return;
   set(ATTNBENCH_CUSTOM_MASK, indices.custom_mask, ATTNBENCH_U8,

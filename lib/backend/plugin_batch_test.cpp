@@ -295,6 +295,33 @@ TEST_F(PluginBatchTest, has_the_spans_of_query_tokens_and_the_layer_s_rule_for_t
   EXPECT_EQ(spans.shape[1], 2);
 }
 
+TEST_F(PluginBatchTest, has_the_lists_of_chosen_keys_and_what_they_hold) {
+  EXPECT_EQ(plugin_problem(problem_).topk, 0);
+  problem_.layer.selection = {
+      .topk = 4, .unit = 2, .groups = SelectionGroups::kKvHeads, .padding = SelectionPadding::kEnd};
+  const attnbench_problem told = plugin_problem(problem_);
+  EXPECT_EQ(told.topk, 4);
+  EXPECT_EQ(told.topk_unit, 2);
+  EXPECT_EQ(told.topk_groups, problem_.layer.heads_kv);
+  EXPECT_EQ(told.topk_length_counts, 0);
+  problem_.layer.selection.padding = SelectionPadding::kRepeat;
+  EXPECT_EQ(plugin_problem(problem_).topk_length_counts, 1);
+
+  const PluginBatch without(batch_, *device_, arrays_);
+  EXPECT_EQ(without.view().tensors[ATTNBENCH_TOPK_INDICES].data, nullptr);
+  batch_.chosen = choose_keys(problem_.layer, 9, 2, 3);
+  const HostIndices indices(batch_, kPageSize);
+  batch_.device_batch = &indices.batch();
+  const PluginBatch plugin(batch_, *device_, arrays_);
+  const attnbench_tensor& lists = plugin.view().tensors[ATTNBENCH_TOPK_INDICES];
+  EXPECT_EQ(values<std::int32_t>(lists), batch_.chosen->indices);
+  EXPECT_EQ(lists.rank, 3);
+  EXPECT_EQ(lists.shape[1], problem_.layer.heads_kv);
+  EXPECT_EQ(lists.shape[2], 4);
+  EXPECT_EQ(values<std::int32_t>(plugin.view().tensors[ATTNBENCH_TOPK_LENGTH]),
+            batch_.chosen->lengths);
+}
+
 TEST_F(PluginBatchTest, has_states_in_place_of_caches_for_a_recurrent_layer) {
   problem_.layer = {.family = Family::kRecurrent,
                     .heads_q = 1,

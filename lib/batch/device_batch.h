@@ -27,6 +27,9 @@ struct DeviceBatch {
   const std::uint8_t* custom_mask = nullptr;
   const std::int64_t* mask_indptr = nullptr;  ///< [B + 1]; null where custom_mask is
   const std::int32_t* spans = nullptr;  ///< [T, 2] as ForwardBatch's; null where there are none
+  /// [T, groups, topk] and [T, groups] as ChosenKeys'; null where the layer has no selection.
+  const std::int32_t* topk_indices = nullptr;
+  const std::int32_t* topk_length = nullptr;
   const std::int32_t* state_indices = nullptr;      ///< [B] as ForwardBatch's
   const std::uint8_t* has_initial_state = nullptr;  ///< [B] as ForwardBatch's
   /// [T] as SpecInfo's; null without a draft tree.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "lib/batch/chosen_keys.h"
 #include "lib/batch/device_batch.h"
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/kv_pool.h"
@@ -73,6 +74,7 @@ struct ForwardBatch {
   /// [T, 2] where prompts have bidirectional spans: [begin, end) among the request's keys of the
   /// span that a query token is part of; 0, 0: none. A span may go on behind the request's keys.
   std::vector<std::int32_t> spans;
+  std::optional<ChosenKeys> chosen;  ///< of T query tokens, where the layer has a selection
   // Recurrent layers only (vLLM's gated-delta-net metadata, v1/attention/backends/gdn_attn.py).
   std::vector<std::int32_t> state_indices;  ///< [B] slot of each request; -1: padding, skip it
   /// [B] 1: the slot holds the state that a prefix left; 0: what lies there must be ignored.

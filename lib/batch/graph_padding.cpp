@@ -85,6 +85,7 @@ ForwardBatch with_padding(const ForwardBatch& batch, std::int64_t more,
   }
   padded.out_cache_loc.resize(static_cast<std::size_t>(tokens), 0);
   padded.positions.resize(static_cast<std::size_t>(tokens), 0);
+  if (padded.chosen) padded.chosen->pad(tokens);
   return padded;
 }
 
@@ -94,6 +95,7 @@ ForwardBatch with_padding_tokens(const ForwardBatch& batch, std::int64_t more) {
   const auto rows = static_cast<std::size_t>(batch.q_tokens() + more);
   padded.out_cache_loc.resize(rows, 0);
   padded.positions.resize(rows, 0);
+  if (padded.chosen) padded.chosen->pad(padded.q_tokens());
   return padded;
 }
 
@@ -115,6 +117,7 @@ ForwardBatch step_to_record(const ForwardBatch& batch, std::int64_t batch_size,
   empty.seq_lens.clear();
   empty.out_cache_loc.clear();
   empty.positions.clear();
+  if (empty.chosen) empty.chosen = empty.chosen->of_tokens(0, 0);
   empty.encoder_lens.clear();
   empty.state_indices.clear();
   empty.has_initial_state.clear();

@@ -4,7 +4,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "lib/base/error.h"
+#include "lib/batch/chosen_keys.h"
 #include "lib/batch/draft_tree.h"
 #include "lib/batch/multi_item.h"
 #include "lib/batch/positions.h"
@@ -51,6 +54,24 @@ TEST(GraphPadding, sends_padding_requests_to_pool_row_0_and_slot_0) {
     EXPECT_FALSE(is_padding(padded, 1));
     EXPECT_TRUE(is_padding(padded, 2));
   }
+}
+
+TEST(GraphPadding, gives_padding_empty_lists_of_chosen_keys) {
+  AttentionLayer layer;
+  layer.selection.topk = 3;
+  ForwardBatch batch = decode();
+  batch.chosen = choose_keys(layer, 6, 2, 1);
+  const std::vector<std::int32_t> lists = batch.chosen->indices;
+  for (const ForwardBatch& padded :
+       {with_padding(batch, 2, 1), with_padding_tokens(batch, 2), step_to_record(batch, 4, 1)}) {
+    ASSERT_EQ(padded.chosen->lengths.size(), 4u);
+    ASSERT_EQ(padded.chosen->indices.size(), 12u);
+    EXPECT_TRUE(padded.chosen->list(3, 0).empty());
+    EXPECT_EQ(padded.chosen->indices.back(), -1);
+  }
+  const ForwardBatch padded = with_padding(batch, 2, 1);
+  EXPECT_TRUE(std::equal(lists.begin(), lists.end(), padded.chosen->indices.begin()));
+  EXPECT_TRUE(step_to_record(batch, 4, 1).chosen->list(0, 0).empty());
 }
 
 TEST(GraphPadding, gives_padding_requests_no_items) {

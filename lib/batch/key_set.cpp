@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "lib/base/count.h"
@@ -33,6 +34,14 @@ QueriesAndKeys request_of(const ForwardBatch& batch, const AttentionLayer& layer
     }
   }
   return request;
+}
+
+/// The lists of request r's tokens, behind those of the requests before it.
+std::optional<ChosenKeys> chosen_of(const ForwardBatch& batch, std::int64_t r) {
+  if (!batch.chosen) return std::nullopt;
+  std::int64_t first = 0;
+  for (std::int64_t before = 0; before < r; ++before) first += batch.q_len(before);
+  return batch.chosen->of_tokens(first, batch.q_len(r));
 }
 
 std::vector<KeyRun> intersection(std::span<const KeyRun> a, std::span<const KeyRun> b) {
@@ -73,7 +82,7 @@ KeySet::KeySet(const AttentionLayer& layer, QueriesAndKeys request,
 
 KeySet::KeySet(const AttentionLayer& layer, const ForwardBatch& batch, std::int64_t r,
                bool prefix_alone)
-    : KeySet(layer, request_of(batch, layer, r, prefix_alone)) {}
+    : KeySet(layer, request_of(batch, layer, r, prefix_alone), chosen_of(batch, r)) {}
 
 bool KeySet::sees_all() const {
   return layer_.is_cross_attention || (!layer_.causal && layer_.sliding_window_size < 0);
@@ -149,13 +158,10 @@ std::vector<KeyRun> KeySet::of_items(std::int64_t token) const {
 }
 
 std::vector<KeyRun> KeySet::chosen_by(std::int64_t token, std::int64_t head_group) const {
-  const std::int64_t lists = request_.q_len * chosen_->head_groups;
-  const std::int64_t width = std::ssize(chosen_->indices) / lists, page = chosen_->page_size;
-  const std::int64_t list = token * chosen_->head_groups + head_group;
+  const std::int64_t unit = chosen_->unit;
   std::vector<KeyRun> runs;
-  for (const std::int64_t index :
-       std::span(chosen_->indices).subspan(to_size(list * width), to_size(width))) {
-    if (index >= 0) runs.push_back({index * page, (index + 1) * page});
+  for (const std::int64_t index : chosen_->list(token, head_group)) {
+    if (index >= 0) runs.push_back({index * unit, (index + 1) * unit});
   }
   return united(std::move(runs));
 }
@@ -172,15 +178,30 @@ std::vector<KeyRun> KeySet::runs(std::int64_t token, std::int64_t head_group) co
   return chosen_ ? intersection(keys, chosen_by(token, head_group)) : keys;
 }
 
+/// A mark for each key: lists of many queries name a key again and again.
+std::vector<KeyRun> KeySet::seen_by_group(std::int64_t head_group) const {
+  if (!chosen_) return seen();
+  std::vector<bool> marks(to_size(request_.kv_len));
+  for (std::int64_t token = 0; token < request_.q_len; ++token) {
+    for (const KeyRun& run : runs(token, head_group)) {
+      std::fill(marks.begin() + run.begin, marks.begin() + run.end, true);
+    }
+  }
+  std::vector<KeyRun> keys;
+  for (std::int64_t key = 0; key < request_.kv_len; ++key) {
+    if (!marks[to_size(key)]) continue;
+    if (keys.empty() || keys.back().end < key) keys.push_back({key, key});
+    keys.back().end = key + 1;
+  }
+  return keys;
+}
+
 std::vector<KeyRun> KeySet::seen() const {
   if (request_.q_len == 0) return {};
   std::vector<KeyRun> keys;
-  // Nodes and chosen keys leave gaps wherever they like.
   if (chosen_) {
-    for (std::int64_t token = 0; token < request_.q_len; ++token) {
-      for (std::int64_t group = 0; group < chosen_->head_groups; ++group) {
-        for (const KeyRun& run : runs(token, group)) keys.push_back(run);
-      }
+    for (std::int64_t group = 0; group < chosen_->groups; ++group) {
+      std::ranges::copy(seen_by_group(group), std::back_inserter(keys));
     }
     return united(std::move(keys));
   }
@@ -310,6 +331,13 @@ std::string describe_mask(const Problem& problem) {
         "; a query whose position lies in a span of its request, [begin, end), also sees {}",
         layer.span_rule == SpanRule::kOverride ? "every key of this span"
                                                : "the keys of this span behind its own");
+  }
+  if (layer.selection.exists()) {
+    rule += fmt::format(
+        "; of these only the keys of its list: entry u among the first topk_length[token, group] "
+        "of topk_indices[token, group] stands for the keys u {0} to u {0} + {0} - 1, an entry of "
+        "-1 for none, and query head h reads group floor(h {1} / {2})",
+        layer.selection.unit, layer.selection_groups(), layer.heads_q);
   }
   if (layer.attention_chunk > 0) {
     rule += fmt::format(

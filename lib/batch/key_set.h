@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/batch/chosen_keys.h"
 #include "lib/batch/forward_batch.h"
 #include "lib/batch/key_run.h"
 #include "lib/model/attention_layer.h"
@@ -31,20 +32,13 @@ struct QueriesAndKeys {
   std::optional<std::int64_t> keys_read;
 };
 
-/// Keys that another kernel chose (sparse attention).
-struct ChosenKeys {
-  /// [q_len, head_groups, width] pages among the request's keys, -1 where a list is shorter.
-  std::vector<std::int32_t> indices;
-  std::int64_t head_groups = 1;
-  std::int64_t page_size = 1;  ///< keys; 1: `indices` are of keys
-};
-
 /// Which keys each query of a request sees. All of the program that must know it reads it here. The
 /// oracle, what checks the oracle, planted faults and kernels each have the rule on their own,
 /// because they are compared with each other.
 class KeySet {
  public:
-  /// With `chosen`, a query sees of the keys that the layer's mask shows the chosen ones only.
+  /// With `chosen`, of the request's query tokens, a query sees of the keys that the layer's mask
+  /// shows the chosen ones only.
   KeySet(const AttentionLayer& layer, QueriesAndKeys request,
          std::optional<ChosenKeys> chosen = std::nullopt);
   /// Of request r. The draft nodes of a request that only fills the batch up see nothing.
@@ -56,6 +50,8 @@ class KeySet {
   [[nodiscard]] std::vector<KeyRun> runs(std::int64_t token, std::int64_t head_group = 0) const;
   /// Keys that some query sees, in the same form.
   [[nodiscard]] std::vector<KeyRun> seen() const;
+  /// Those that some query sees under the heads of a group.
+  [[nodiscard]] std::vector<KeyRun> seen_by_group(std::int64_t head_group) const;
   /// Pairs of a query token and a key that it sees. The time grows with the number of chunks,
   /// blocks and items, not with that of tokens. Throws ConfigError where 63 bits are too few.
   [[nodiscard]] std::int64_t pairs(std::int64_t head_group = 0) const;

@@ -180,7 +180,9 @@ TEST(KeySet, of_chosen_keys_is_what_the_mask_leaves_of_them) {
   const KeySet keys({}, request,
                     ChosenKeys{.indices = {5, 0, -1, 7, 2, 3,  //
                                            6, 0, 1, 7, -1, -1},
-                               .head_groups = 2});
+                               .lengths = {3, 3, 3, 3},
+                               .groups = 2,
+                               .width = 3});
   EXPECT_EQ(keys.runs(0, 0), (Runs{{0, 1}, {5, 6}}));
   EXPECT_EQ(keys.runs(0, 1), (Runs{{2, 4}})) << "key 7 is the next query's";
   EXPECT_EQ(keys.runs(1, 0), (Runs{{0, 2}, {6, 7}}));
@@ -190,9 +192,26 @@ TEST(KeySet, of_chosen_keys_is_what_the_mask_leaves_of_them) {
   EXPECT_EQ(keys.seen(), (Runs{{0, 4}, {5, 8}}));
 }
 
+// What lies behind topk_length may be anything; -1 before it names no key.
+TEST(KeySet, of_chosen_keys_counts_the_first_topk_length_entries) {
+  const auto runs_of = [](std::vector<std::int32_t> list, std::int32_t length) {
+    const auto width = std::ssize(list);
+    return KeySet({}, {.q_len = 1, .kv_len = 3},
+                  ChosenKeys{.indices = std::move(list), .lengths = {length}, .width = width})
+        .runs(0);
+  };
+  const Runs first_and_last{{0, 1}, {2, 3}};
+  EXPECT_EQ(runs_of({0, 2}, 2), first_and_last);
+  EXPECT_EQ(runs_of({0, 2, -1, -1}, 2), first_and_last);
+  EXPECT_EQ(runs_of({-1, 2, -1, 0}, 4), first_and_last);
+  EXPECT_EQ(runs_of({0, 2, 1}, 2), first_and_last);
+  EXPECT_EQ(runs_of({2, 1, 0}, 3), (Runs{{0, 3}})) << "all keys";
+  EXPECT_THAT(runs_of({1, 2}, 0), IsEmpty());
+}
+
 TEST(KeySet, of_chosen_pages_ends_inside_the_last_one) {
   const KeySet keys({}, {.q_len = 1, .kv_len = 10},
-                    ChosenKeys{.indices = {2, 0, -1}, .page_size = 4});
+                    ChosenKeys{.indices = {2, 0, -1}, .lengths = {3}, .width = 3, .unit = 4});
   EXPECT_EQ(keys.runs(0), (Runs{{0, 4}, {8, 10}}));
   EXPECT_EQ(keys.pairs(), 6);
 }

@@ -30,6 +30,8 @@ FreshKeyChoice positions_of(const Case& c, const Request& request) {
   const std::int64_t last = request.kv_len - tokens_of_items(request.items) - 1;
   if (first > last) return {};
   if (c.layer.is_cross_attention) return {first, last - first + 1};
+  // The one key that all lists of the last query are sure to have.
+  if (c.layer.selection.exists()) return {last, 1};
   // Keys before this step's are seen by all queries, a draft tree's too. Of the step's own keys
   // a causal mask hides the later ones from most queries, and a tree all but a node's own.
   if (request.prefix_len() > first) return {first, request.prefix_len() - first};
@@ -44,8 +46,12 @@ float size_for(const Case& c, const Request& request, double weight) {
   const double dims = layer.head_dim_qk - (mla ? layer.head_dim_v : 0);
   const double scale = layer.scale * logit_temperature(layer, request.kv_len - 1);
   if (dims <= 0 || scale <= 0) return 1;
-  const auto keys = static_cast<double>(std::max<std::int64_t>(
-      request.kv_len - tokens_of_items(request.items) - first_visible(layer, request), 1));
+  std::int64_t seen =
+      request.kv_len - tokens_of_items(request.items) - first_visible(layer, request);
+  if (layer.selection.exists()) {
+    seen = std::min(seen, layer.selection.topk * layer.selection.unit);
+  }
+  const auto keys = static_cast<double>(std::max<std::int64_t>(seen, 1));
   // A query's dims have variance 1, and 2 where the direction of the fresh key is added to them.
   const double variance = scale * scale * (layer.head_dim_qk + dims);
   const double log_keys = std::log(keys);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lib/batch/chosen_keys.h"
 #include "lib/batch/multi_item.h"
 
 namespace attnbench {
@@ -70,6 +71,20 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
       for (const std::int64_t border : {own, own - step}) {
         add_if_inside(positions, border - 1, begin, end);
         add_if_inside(positions, border, begin, end);
+      }
+    }
+  }
+  // Of the lists of the first and the last query: units at both ends and in the middle, and the
+  // keys beside them, which seldom are chosen, too.
+  for (const std::int64_t row : {first_row, last_row}) {
+    if (!c.layer.selection.exists()) break;
+    const ChosenKeys chosen = choose_keys(c.layer, row, 1, request.selection_seed);
+    const auto list = chosen.list(0, 0);
+    for (std::size_t at : {std::size_t{0}, list.size() / 2, list.size() - 1}) {
+      if (at >= list.size() || list[at] < 0) continue;
+      const std::int64_t unit = list[at] * chosen.unit;
+      for (const std::int64_t key : {unit - 1, unit, unit + chosen.unit - 1, unit + chosen.unit}) {
+        add_if_inside(positions, key, begin, end);
       }
     }
   }

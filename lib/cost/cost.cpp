@@ -19,6 +19,7 @@ namespace {
 constexpr std::int64_t kLseBytes = 4;         // f32
 constexpr std::int64_t kScaleBytes = 4;       // f32
 constexpr std::int64_t kTableEntryBytes = 4;  // int32 page number
+constexpr std::int64_t kListEntryBytes = 4;   // int32 in topk_indices and topk_length
 constexpr std::int64_t kSlotBytes = 8;        // int64 in out_cache_loc
 
 /// The parts of `runs` in [begin, end).
@@ -27,26 +28,58 @@ std::vector<KeyRun> clipped(std::vector<KeyRun> runs, std::int64_t begin, std::i
   return united(std::move(runs));
 }
 
-/// Distinct keys that the batch sees: own ones per request, those that a prefix adds once. Only
-/// whole pages are shared, so what a prefix leaves on its last, partial page is every request's
-/// own.
-Count unique_keys(const Case& c) {
-  std::vector<std::vector<KeyRun>> shared(c.prefixes.size());
-  Count keys = 0;
+/// What of the cache the batch reads. A row is a key and its value under one KV head; where keys
+/// are chosen, those of KV heads may differ.
+struct Reads {
+  Count pairs = 0;          ///< of a query token and a key, under each head
+  Count streamed_rows = 0;  ///< shared rows once for each request
+  Count unique_rows = 0;    ///< distinct ones
+  Count table_entries = 0;  ///< of pages that hold a key that a query sees
+};
+
+/// Pages of the request that hold keys in reach of its queries, or chosen ones.
+std::int64_t pages_read(const Case& c, const Request& r, const KeySet& keys) {
+  const std::int64_t page = c.kv_cache.page_size;
+  if (!c.layer.selection.exists()) {
+    return r.q_len == 0 ? 0 : ceil_div(r.kv_len, page) - keys.first_in_reach() / page;
+  }
+  std::vector<KeyRun> pages = keys.seen();
+  for (KeyRun& run : pages) run = {run.begin / page, ceil_div(run.end, page)};
+  return count_keys(united(std::move(pages)));
+}
+
+/// Own keys per request, those that a prefix adds once. Only whole pages are shared, so what a
+/// prefix leaves on its last, partial page is every request's own. Each request has table entries
+/// of its own; ragged keys have one, where the request's begin.
+Reads reads_of(const Case& c) {
+  const int groups = c.layer.selection_groups();
+  const std::int64_t heads = c.layer.heads_kv / groups;
+  // By group and prefix.
+  std::vector<std::vector<KeyRun>> shared(to_size(groups) * c.prefixes.size());
+  Reads reads;
   for (const Request& r : c.requests) {
-    const std::vector<KeyRun> seen = key_set_of(c.layer, r).seen();
+    const KeySet keys = key_set_of(c.layer, r);
+    // A list has as many keys as those of other groups.
+    reads.pairs += keys.pairs();
+    reads.table_entries += c.kv_cache.is_ragged() ? 1 : pages_read(c, r, keys);
     const std::int64_t own_begin =
         r.shared_prefix < 0 ? 0 : whole_pages(r.shared_len, c.kv_cache.manager_page());
-    for (int p = r.shared_prefix; p >= 0; p = c.prefixes[to_size(p)].parent) {
-      const KeyRun pages = own_whole_pages(c.prefixes, p, c.kv_cache.manager_page());
-      for (const KeyRun& run : clipped(seen, pages.begin, std::min(own_begin, pages.end))) {
-        shared[to_size(p)].push_back(run);
+    for (int group = 0; group < groups; ++group) {
+      const std::vector<KeyRun> seen = keys.seen_by_group(group);
+      reads.streamed_rows += Count(heads) * count_keys(seen);
+      for (int p = r.shared_prefix; p >= 0; p = c.prefixes[to_size(p)].parent) {
+        const KeyRun pages = own_whole_pages(c.prefixes, p, c.kv_cache.manager_page());
+        for (const KeyRun& run : clipped(seen, pages.begin, std::min(own_begin, pages.end))) {
+          shared[to_size(group) * c.prefixes.size() + to_size(p)].push_back(run);
+        }
       }
+      reads.unique_rows += Count(heads) * count_keys(clipped(seen, own_begin, r.kv_len));
     }
-    keys += count_keys(clipped(seen, own_begin, r.kv_len));
   }
-  for (std::vector<KeyRun>& runs : shared) keys += count_keys(united(std::move(runs)));
-  return keys;
+  for (std::vector<KeyRun>& runs : shared) {
+    reads.unique_rows += Count(heads) * count_keys(united(std::move(runs)));
+  }
+  return reads;
 }
 
 /// Elements of one token's K and V over all heads; a latent row serves as both.
@@ -55,7 +88,7 @@ std::int64_t kv_elements(const Case& c) {
   return std::int64_t{c.layer.heads_kv} * (c.layer.head_dim_qk + dim_v);
 }
 
-/// Their bytes in the cache, scales of their own included.
+/// Of its rows in the cache, scales of their own included.
 Count kv_bytes_per_key(const Case& c) {
   const bool latent = c.layer.shares_row_of_k_and_v();
   if (c.kv_cache.scales == KvScales::kBlock) {
@@ -81,21 +114,21 @@ Count bytes_of_q_scales(const Case& c) {
          kScaleBytes;
 }
 
-/// Q, O, LSE, the scales of heads and the page-table entries of seen pages: the same with and
-/// without sharing, because each request has a table row of its own. Ragged keys have an entry for
-/// each request, where its keys begin.
-Count bytes_beside_kv(const Case& c) {
+/// topk_indices and topk_length, of all columns.
+Count bytes_of_lists(const Case& c) {
+  if (!c.layer.selection.exists()) return 0;
+  return Count(c.q_tokens()) * c.layer.selection_groups() * (c.layer.selection.topk + 1) *
+         kListEntryBytes;
+}
+
+/// Q, O, LSE, the scales of heads, lists of chosen keys and the page-table entries of seen pages:
+/// the same with and without sharing.
+Count bytes_beside_kv(const Case& c, const Reads& reads) {
   const Count row = Count(c.layer.query_dim()) * size_bytes(c.q_dtype()) +
                     Count(c.layer.head_dim_v) * size_bytes(c.out_dtype());
   Count bytes = Count(c.q_tokens()) * c.layer.heads_q * (row + kLseBytes);
   bytes += bytes_of_q_scales(c) + bytes_of_head_scales(c);
-  const std::int64_t page = c.kv_cache.page_size;
-  for (const Request& r : c.requests) {
-    const std::int64_t first_page = key_set_of(c.layer, r).first_in_reach() / page;
-    const std::int64_t pages = r.q_len == 0 ? 0 : (r.kv_len + page - 1) / page - first_page;
-    bytes += Count(c.kv_cache.is_ragged() ? 1 : pages) * kTableEntryBytes;
-  }
-  return bytes;
+  return bytes + bytes_of_lists(c) + reads.table_entries * kTableEntryBytes;
 }
 
 Cost cost_of_parts(const std::vector<Case>& parts) {
@@ -130,18 +163,14 @@ void add_kv_write(const Case& c, Cost& cost) {
 }
 
 Cost count_attention(const Case& c) {
-  Count pairs = 0, streamed_keys = 0;
-  for (const Request& r : c.requests) {
-    const KeySet key_set = key_set_of(c.layer, r);
-    pairs += key_set.pairs();
-    streamed_keys += count_keys(key_set.seen());
-  }
-  const Count per_key = kv_bytes_per_key(c), beside = bytes_beside_kv(c);
-  const Count unique = unique_keys(c) * per_key, streamed = streamed_keys * per_key;
+  const Reads reads = reads_of(c);
+  const Count per_row = kv_bytes_per_key(c).value() / c.layer.heads_kv;
+  const Count beside = bytes_beside_kv(c, reads);
+  const Count unique = reads.unique_rows * per_row, streamed = reads.streamed_rows * per_row;
   const Count dims = c.layer.head_dim_qk + c.layer.head_dim_v;
   Cost cost;
-  cost.visible_pairs = pairs.value();
-  cost.flops = (Count(2) * c.layer.heads_q * dims * pairs).value();
+  cost.visible_pairs = reads.pairs.value();
+  cost.flops = (Count(2) * c.layer.heads_q * dims * reads.pairs).value();
   cost.kv_bytes_unique = unique.value();
   cost.kv_bytes_streamed = streamed.value();
   cost.bytes_unique = (unique + beside).value();

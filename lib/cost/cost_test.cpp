@@ -324,21 +324,24 @@ TEST(CeilingsOfBackend, double_where_a_gpu_multiplies_in_fp8) {
 
 /// Pairs and keys counted one by one through the reference's masks, which share no code with Cost.
 void expect_matches_enumeration(const Case& c) {
+  const int groups = c.layer.selection_groups();
   std::int64_t pairs = 0, streamed = 0;
-  std::set<std::tuple<int, std::int64_t, std::int64_t>> unique;  // (kind, owner, key)
+  std::set<std::tuple<int, std::int64_t, std::int64_t, int>> unique;  // (kind, owner, key, group)
   for (std::size_t i = 0; i < c.requests.size(); ++i) {
     const Request& r = c.requests[i];
     const std::int64_t page = c.kv_cache.page_size;
-    std::set<std::int64_t> seen;
+    std::set<std::pair<std::int64_t, int>> seen;
     for (std::int64_t token = 0; token < r.q_len; ++token) {
-      reference::keys_seen_by(c.layer, r, token)
-          .for_each_in(0, r.kv_len, [&](reference::VisibleKeys::Key key) {
-            seen.insert(key.index);
-            ++pairs;
-          });
+      for (int group = 0; group < groups; ++group) {
+        reference::keys_seen_by(c.layer, r, token, group * c.layer.heads_q / groups)
+            .for_each_in(0, r.kv_len, [&](reference::VisibleKeys::Key key) {
+              seen.emplace(key.index, group);
+              pairs += group == 0 ? 1 : 0;
+            });
+      }
     }
     streamed += static_cast<std::int64_t>(seen.size());
-    for (const std::int64_t key : seen) {
+    for (const auto& [key, group] : seen) {
       const bool shared = r.shared_prefix >= 0 && key < r.shared_len / page * page;
       // A shared page is known by the prefix that its last token belongs to.
       int owner = r.shared_prefix;
@@ -349,17 +352,17 @@ void expect_matches_enumeration(const Case& c) {
                         .length) {
         owner = c.prefixes[static_cast<std::size_t>(owner)].parent;
       }
-      unique.emplace(shared ? 0 : 1, shared ? owner : static_cast<std::int64_t>(i), key);
+      unique.emplace(shared ? 0 : 1, shared ? owner : static_cast<std::int64_t>(i), key, group);
     }
   }
   const Cost cost = count_cost(c);
   const bool latent = c.layer.family == Family::kLatent;
-  const std::int64_t per_key = c.layer.heads_kv *
+  const std::int64_t per_row = (c.layer.heads_kv / groups) *
                                (c.layer.head_dim_qk + (latent ? 0 : c.layer.head_dim_v)) *
                                size_bytes(c.kv_cache.dtype);
   EXPECT_EQ(cost.visible_pairs, pairs) << c.id;
-  EXPECT_EQ(cost.kv_bytes_streamed, streamed * per_key) << c.id;
-  EXPECT_EQ(cost.kv_bytes_unique, static_cast<std::int64_t>(unique.size()) * per_key) << c.id;
+  EXPECT_EQ(cost.kv_bytes_streamed, streamed * per_row) << c.id;
+  EXPECT_EQ(cost.kv_bytes_unique, static_cast<std::int64_t>(unique.size()) * per_row) << c.id;
 }
 
 TEST(Cost, matches_enumeration_on_every_small_case) {
@@ -368,9 +371,29 @@ TEST(Cost, matches_enumeration_on_every_small_case) {
   for (const Case& c : small_blocks()) expect_matches_enumeration(c);
   for (const Case& c : small_dual_chunks()) expect_matches_enumeration(c);
   expect_matches_enumeration(small_items());
+  for (const Case& c : small_selections()) expect_matches_enumeration(c);
   for (const Case& c : small_spans()) expect_matches_enumeration(c);
   for (const Case& c : small_edge_shapes()) expect_matches_enumeration(c);
   for (const Case& c : small_ragged_cases()) expect_matches_enumeration(c);
+}
+
+// Two queries of one request, which see 100 and 101 keys, and 6 of them are chosen for each.
+TEST(Cost, of_chosen_keys_counts_their_rows_their_pages_and_the_lists) {
+  Case c = batch_of(1, 2, 1);
+  c.mode = ForwardMode::kExtend;
+  c.kv_cache.page_size = 16;
+  c.requests[0].q_len = 2;
+  c.requests[0].kv_len = 101;
+  const Cost dense = count_cost(c);
+  c.layer.selection = {.topk = 6, .pattern = SelectionPattern::kRecent};
+  const Cost chosen = count_cost(c);
+  EXPECT_EQ(chosen.visible_pairs, 2 * 6);
+  EXPECT_EQ(chosen.flops, dense.flops / dense.visible_pairs * 12);
+  // Keys 0, 1, 2 and 97 to 100: the first keys take half of a list at the most.
+  EXPECT_EQ(chosen.kv_bytes_unique, dense.kv_bytes_unique / 101 * 7);
+  const std::int64_t pages_left_out = 5, lists = 2 * 7;
+  EXPECT_EQ(chosen.bytes_unique - chosen.kv_bytes_unique,
+            dense.bytes_unique - dense.kv_bytes_unique + 4 * (lists - pages_left_out));
 }
 
 TEST(Cost, of_a_kv_write_counts_tokens_that_have_a_key) {

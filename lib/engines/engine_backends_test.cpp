@@ -411,6 +411,13 @@ TEST(EngineBackends, of_the_newest_versions_take_what_they_refused_before) {
   EXPECT_FALSE(is_taken(about(Engine::kVllm, "FLASHINFER", "sm75"), nothing));
 }
 
+TEST(EngineBackends, of_dense_attention_take_no_chosen_keys) {
+  Asked asked = about(Engine::kVllm, "FLASH_ATTN", "sm90");
+  EXPECT_EQ(asked.refusal(), "");
+  asked.setup.has_selection = true;
+  EXPECT_EQ(asked.refusal(), "no chosen keys");
+}
+
 TEST(EngineBackends, of_hopper_s_flashattention_depend_on_the_head_dim) {
   Asked asked = about(Engine::kVllm, "FLASH_ATTN", "sm90");
   asked.setup.version = {0, 0};

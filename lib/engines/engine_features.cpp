@@ -40,6 +40,7 @@ constexpr FeatureWord kWords[] = {{kE4m3Cache, "e4m3 cache"},
                                   {kRagged, "keys without a cache"},
                                   {kInvariance, "deterministic inference"},
                                   {kSpans, "bidirectional spans"},
+                                  {kChosenKeys, "chosen keys"},
                                   {kDcp, "decode context parallelism"}};
 
 /// The feature that a cache in fp8 asks for beside its type; a row of fp8_ds_mla has one of its
@@ -91,6 +92,7 @@ EngineFeatures features_of(const EngineSetup& s) {
   add(s.is_ragged && !s.sees_ahead && !s.is_encoder_decoder, kRagged);
   add(s.is_deterministic, kInvariance);
   add(s.has_spans, kSpans);
+  add(s.has_selection && !s.is_dsa, kChosenKeys);
   add(s.uses_dcp, kDcp);
   return asked;
 }

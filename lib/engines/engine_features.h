@@ -39,6 +39,7 @@ enum class EngineFeature : std::uint32_t {
   kInvariance = 1u << 22,        ///< SGLang's deterministic inference, vLLM's batch invariance
   kTokenQueryScales = 1u << 23,  ///< QScales::kToken
   kSpans = 1u << 24,             ///< bidirectional spans of prompts (vLLM: mm_prefix)
+  kChosenKeys = 1u << 26,        ///< lists that another kernel chose, other than DSA's
   kDcp = 1u << 25,               ///< decode context parallelism: ranks share a request's keys
 };
 

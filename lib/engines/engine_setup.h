@@ -70,6 +70,7 @@ struct EngineSetup {
   bool has_alibi = false;
   bool has_temperature = false;  ///< Grok's, beyond temperature_len
   bool sees_ahead = false;       ///< not causal, and no cross attention: an encoder
+  bool has_selection = false;    ///< a query sees only keys that another kernel chose
   bool has_spans = false;        ///< spans of its prompts see each other both ways: images
   /// What its linear layers compute (Qwen3-Next); none: it has no such layers.
   std::optional<LinearAttentionKind> linear;

@@ -44,6 +44,7 @@ EngineSetup setup_of_layer(const AttentionLayer& layer, const EngineDevice& devi
   setup.of_linear_layer = layer.is_recurrent();
   setup.heads_q = layer.heads_q;
   setup.is_dual_chunk = layer.dual_chunk.exists();
+  setup.has_selection = layer.selection.exists();
   setup.head_dim_qk = layer.head_dim_qk;
   setup.head_dim_v = layer.head_dim_v;
   return setup;

@@ -36,6 +36,10 @@ HostIndices::HostIndices(const ForwardBatch& batch, std::int64_t page_size)
   batch_.req_pool_indices = batch.req_pool_indices.data();
   batch_.out_cache_loc = batch.out_cache_loc.data();
   if (!batch.spans.empty()) batch_.spans = batch.spans.data();
+  if (batch.chosen) {
+    batch_.topk_indices = batch.chosen->indices.data();
+    batch_.topk_length = batch.chosen->lengths.data();
+  }
   if (!batch.spec_info || !batch.encoder_lens.empty()) return;
   batch_.custom_mask = batch.spec_info->custom_mask.data();
   batch_.mask_indptr = batch.spec_info->mask_indptr.data();

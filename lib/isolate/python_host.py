@@ -29,7 +29,7 @@ from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int32, c_int64, c_size
 OK, ERROR, UNSUPPORTED = 0, 1, 2
 # These are missing from some batches; the others can be empty, but are there.
 OPTIONAL_ROLES = ("k_new", "v_new", "sinks", "custom_mask", "mask_indptr", "k_scales", "v_scales", "q_scales",
-                  "intermediate_states", "retrieve_parent_token")
+                  "intermediate_states", "retrieve_parent_token", "topk_indices", "topk_length")
 # DLPack's code and bits, and what NumPy calls the type or an integer of the same size.
 FORMATS = {"f32": (2, 32, "float32"), "f16": (2, 16, "float16"), "bf16": (4, 16, "uint16"), "e4m3": (10, 8, "uint8"),
            "e5m2": (12, 8, "uint8"), "i32": (0, 32, "int32"), "i64": (0, 64, "int64"), "u8": (1, 8, "uint8")}
@@ -413,7 +413,8 @@ def describe(backend):
     for key, known in (("device", DEVICES), ("deterministic", (True, False)), ("graph_support", GRAPH_SUPPORTS),
                        ("padding_seq_len", (1, 0)), ("writes_kv", (False, True)), ("only_by_name", (False, True)),
                        ("reads_fp8_queries", (False, True)), ("writes_fp8_outputs", (False, True)),
-                       ("reads_queries_apart", (False, True)), ("reads_page_gaps", (False, True))):
+                       ("reads_queries_apart", (False, True)), ("reads_page_gaps", (False, True)),
+                       ("reads_selection", (False, True))):
         value = getattr(backend, key, known[0])
         if value not in known:
             raise PluginFault(f"{label} has {key} {value!r}; it is {' or '.join(map(str, known))}")

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "lib/model/selection.h"
+
 namespace attnbench {
 
 /// What a layer computes, and from which tensors: keys and values of their own, or one latent row
@@ -64,6 +66,9 @@ struct AttentionLayer {
   /// floor(i / step) - floor(j / step) says: 0 intra, 1 succ, 2 and more inter. Causal; one
   /// softmax.
   DualChunk dual_chunk;
+  /// Read where it exists(). Causal, in steps without branching drafts; the LSE is over the chosen
+  /// keys only, without the sink.
+  Selection selection;
   bool causal = true;  ///< bottom-right aligned
   /// Causal by blocks of so many of a request's new tokens (block diffusion): a query sees the keys
   /// up to the last one of its block, or of its request. 1: up to its own.
@@ -79,6 +84,14 @@ struct AttentionLayer {
 
   /// Forms of each query, which lie one behind the other in its row: intra, succ, inter.
   [[nodiscard]] constexpr int query_variants() const { return dual_chunk.exists() ? 3 : 1; }
+  /// Lists of chosen keys that a query token has.
+  [[nodiscard]] constexpr int selection_groups() const {
+    return selection.groups == SelectionGroups::kKvHeads ? heads_kv : 1;
+  }
+  /// The one that a query head reads.
+  [[nodiscard]] constexpr int selection_group(int head) const {
+    return selection.groups == SelectionGroups::kKvHeads ? head / group_size() : 0;
+  }
   /// Length of a row of queries.
   [[nodiscard]] constexpr int query_dim() const { return query_variants() * head_dim_qk; }
   /// Query heads per KV head; of kRecurrent, value heads per key head.

@@ -68,6 +68,30 @@ bool read_dual_chunk(const YamlNode& node, AttentionLayer& layer, Problems& prob
   return true;
 }
 
+constexpr const char* kSelectionExample = "for example {topk: 2048}, or none";
+
+bool read_selection(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
+  layer.selection = {};
+  if (is_none(node)) return true;
+  if (node.is_scalar()) {
+    problems.add(node.place,
+                 fmt::format("selection takes a map with topk, found {}", describe(node)),
+                 kSelectionExample);
+    return false;
+  }
+  const ScenarioMap map(node, "selection", "selection", problems);
+  const auto selection = read_whole<Selection>(map, problems);
+  if (!selection) return false;
+  if (map.has("overlap") && selection->pattern != SelectionPattern::kShared) {
+    problems.add(map.place_of("overlap"),
+                 fmt::format("overlap of pattern {}", to_string(selection->pattern)),
+                 "neighbouring queries have a part of their lists in common under pattern: shared");
+    return false;
+  }
+  layer.selection = *selection;
+  return true;
+}
+
 bool read_scale(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
   constexpr double kMost = 1e4;  // models have 1 at the most
   const auto scale = read_factor(node, "scale", problems);
@@ -145,6 +169,21 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
     if (layer.has_alibi) return refuse("dual_chunk", "dual chunks with ALiBi", hint);
     if (!layer.causal) return refuse("causal", "dual chunks without causal masking", hint);
   }
+  if (layer.selection.exists()) {
+    const char* hint =
+        "keys are chosen among all before the query: beside a selection a layer takes softcap, "
+        "temperature_len, sinks and scale";
+    const auto beside = [&](const char* what) {
+      const std::string message = fmt::format("a selection beside {}", what);
+      return refuse("selection", message.c_str(), hint);
+    };
+    if (windowed) return beside("a window");
+    if (chunked) return beside("chunks");
+    if (dual) return beside("dual chunks");
+    if (layer.has_alibi) return beside("ALiBi");
+    if (layer.is_cross_attention) return beside("cross attention");
+    if (!layer.causal) return beside("causal: false");
+  }
   if (chunked && windowed && layer.window_in_trees == WindowInTrees::kDepth) {
     return refuse(
         "window", "in_trees: depth beside chunks",
@@ -172,6 +211,8 @@ KeySection attention_section() {
         "only what the window leaves."},
        {"dual_chunk", by_hand(read_dual_chunk, "a map, or none", "none", "dual_chunk"),
         "Dual-chunk attention (Qwen2.5-1M).", "the model's"},
+       {"selection", by_hand(read_selection, "a map, or none", "none", "selection"),
+        "Sparse attention: a query sees only the keys of its list, which another kernel chose."},
        {"softcap", factor_or_none(&AttentionLayer::logit_cap),
         "Logits become cap * tanh(logit / cap).", "the model's"},
        {"temperature_len", whole_or_none(&AttentionLayer::temperature_len, 2),
@@ -227,6 +268,30 @@ KeySection dual_chunk_section() {
             "As in Hugging Face's dual_chunk_attention_config.", "", true},
            {"local_size", whole(&DualChunk::local_size, 0), "Below chunk_size.", "", true}},
           kDualChunkExample};
+}
+
+KeySection selection_section() {
+  return {
+      "selection",
+      "selection",
+      "mixes.NAME.attention.selection",
+      {{"topk", whole(&Selection::topk, 1),
+        "Entries that a list has room for; a query that sees no more has all of them.", "", true},
+       {"unit", whole(&Selection::unit, 1),
+        "Neighbouring keys that an entry stands for, from a multiple of `unit` on. The query's "
+        "own unit ends at the query."},
+       {"groups", word(&Selection::groups, kSelectionGroups),
+        "Which query heads share a list: all, or those of a KV head."},
+       {"pattern", word(&Selection::pattern, kSelectionPatterns),
+        "How a list is drawn: anywhere; the first 4 keys and the latest; or with a part that "
+        "64 neighbouring positions have in common. The query's own unit is always in it."},
+       {"overlap", fraction(&Selection::overlap),
+        "The part of a list that neighbouring queries have in common at least, with `pattern: "
+        "shared`."},
+       {"padding", word(&Selection::padding, kSelectionPaddings),
+        "What the columns hold that a short list leaves: -1 behind `topk_length`, -1 before "
+        "the list, or its entries again behind `topk_length`."}},
+      kSelectionExample};
 }
 
 bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& problems) {

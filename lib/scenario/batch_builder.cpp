@@ -9,13 +9,15 @@
 #include <utility>
 
 #include "lib/base/counter_hash.h"
+#include "lib/base/int_math.h"
 #include "lib/batch/multi_item.h"
 #include "lib/config/value_reader.h"
 
 namespace attnbench {
 namespace {
 
-constexpr std::uint64_t kTreeDraw = 16;  // apart from the draws of the lengths
+// Apart from the draws of the lengths.
+constexpr std::uint64_t kTreeDraw = 16, kSelectionDraw = 17;
 
 std::optional<ForwardMode> batch_mode(const std::vector<BatchEntry>& entries, Problems& problems) {
   const ForwardMode first = entries.front().mode;
@@ -81,6 +83,7 @@ void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>&
     request.group = entry.name;
     request.q_len = lengths[i].q_len;
     request.kv_len = lengths[i].kv_len;
+    request.selection_seed = combine(combine(seed, kSelectionDraw), i);
     request.shared_prefix = prefix;
     request.shared_len = entry.prefix ? entry.prefix->length : 0;
     if (computes_rest) {
@@ -103,7 +106,7 @@ void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>&
 /// so, and kv_indices of single tokens come to the same). It comes after the entry's own prefix,
 /// which requests share; its name is none that a file could give to another.
 void append_branches(const BatchEntry& entry, const std::vector<RequestLengths>& lengths,
-                     BuiltBatch& batch) {
+                     std::uint64_t seed, BuiltBatch& batch) {
   const int named = use_prefix(entry, batch);
   const std::int64_t named_length = entry.prefix ? entry.prefix->length : 0;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
@@ -116,8 +119,10 @@ void append_branches(const BatchEntry& entry, const std::vector<RequestLengths>&
       branch.shared_prefix = static_cast<int>(std::ssize(batch.prefixes));
       batch.prefixes.push_back({fmt::format("{}[{}]", entry.name, i), branch.shared_len, named});
     }
-    batch.requests.insert(batch.requests.end(), static_cast<std::size_t>(entry.draft->topk),
-                          branch);
+    for (std::int64_t each = 0; each < entry.draft->topk; ++each) {
+      branch.selection_seed = combine(combine(combine(seed, kSelectionDraw), i), to_size(each));
+      batch.requests.push_back(branch);
+    }
   }
 }
 
@@ -272,7 +277,7 @@ std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, co
     }
     if (!lengths || !encoder_lens) continue;
     if (entry.draft) {
-      append_branches(entry, *lengths, batch);
+      append_branches(entry, *lengths, group_seed, batch);
     } else {
       append_requests(entry, *lengths, *encoder_lens, of_encoders, page_size, group_seed, batch);
     }

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/batch/chosen_keys.h"
 #include "lib/batch/key_set.h"
 
 namespace attnbench {
@@ -118,12 +120,17 @@ Case with_step(const Case& c, StepPart step) {
 }
 
 KeySet key_set_of(const AttentionLayer& layer, const Request& request) {
+  std::optional<ChosenKeys> chosen;
+  if (layer.selection.exists()) {
+    chosen = choose_keys(layer, request.prefix_len(), request.q_len, request.selection_seed);
+  }
   return {layer,
           {.q_len = request.q_len,
            .kv_len = request.kv_len,
            .tree_parents = request.tree_parents,
            .items = request.items,
-           .spans = request.spans}};
+           .spans = request.spans},
+          std::move(chosen)};
 }
 
 void set_sample_nonce(Case& c, std::uint64_t nonce) {

@@ -104,6 +104,8 @@ struct Request {
   /// Which contents the request's own tokens carry; -1 = its index in Case::requests. A request
   /// taken out of its batch keeps its contents by keeping this number.
   std::int64_t stream = -1;
+  /// Decides which keys are chosen for its queries, in a layer with a selection.
+  std::uint64_t selection_seed = 0;
   /// Children that a node of its tree may have, of which the tree drawn may hold fewer (SGLang's
   /// --speculative-eagle-topk). 0: there is no tree, or its parents are all that is known.
   int tree_topk = 0;
@@ -205,7 +207,8 @@ struct Case {
 
 /// Throws ConfigError where `command`, "dump", is given a composed step.
 void refuse_composed(const Case& c, const char* command);
-/// Which keys the queries of a request see in a layer of softmax attention.
+/// Which keys the queries of a request see in a layer of softmax attention. Chosen keys are drawn
+/// in it, for all queries.
 [[nodiscard]] KeySet key_set_of(const AttentionLayer& layer, const Request& request);
 
 /// Case::sample_nonce of the case and its parts.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "lib/base/count.h"
 #include "lib/batch/draft_tree.h"
 #include "lib/config/value_reader.h"
 #include "lib/scenario/prefix_tree.h"
@@ -219,6 +220,36 @@ bool check_dual_chunk(const BuiltBatch& batch, const AttentionLayer& layer, cons
   return false;
 }
 
+/// Lists are of plain causal steps, and few enough for index arrays.
+bool check_selection(const BuiltBatch& batch, const AttentionLayer& layer, MlaForm form,
+                     const StrictMap& mix, const Place& place, Problems& problems) {
+  if (!layer.selection.exists()) return true;
+  const auto any = [&](auto has) { return std::ranges::any_of(batch.requests, has); };
+  const char* const what =
+      any([](const Request& request) { return !request.items.empty(); })   ? "items"
+      : any([](const Request& request) { return !request.spans.empty(); }) ? "spans"
+      : any([](const Request& request) { return !is_chain(request.tree_parents); })
+          ? "a draft tree with branches"
+      : batch.mode == ForwardMode::kDllmExtend ? "dllm_extend"
+      : form == MlaForm::kComposed             ? "mla: composed"
+                                               : nullptr;
+  if (what != nullptr) {
+    problems.add(place, fmt::format("{} on a layer with a selection", what),
+                 "keys are chosen for plain causal queries: decodes, prompts and chains of drafts, "
+                 "tree: {chain: 4}; latent rows in one form");
+    return false;
+  }
+  Count entries = 0;
+  for (const Request& request : batch.requests) {
+    entries += Count(request.q_len) * layer.selection_groups() * layer.selection.topk;
+  }
+  if (entries.value() <= kMaxSize) return true;
+  problems.add(place_in(mix, "attention", "selection"),
+               fmt::format("the lists of the batch have {} entries", entries.value()),
+               "index arrays of 2147483647 entries are the largest");
+  return false;
+}
+
 /// An encoder's length is of layers that read its keys.
 bool check_encoder_len(const BatchEntries& batch, LayerKind kind, const AttentionLayer& layer,
                        Problems& problems) {
@@ -311,6 +342,8 @@ bool check_step(const StepParts& step, Problems& problems) {
         check_items(step.batch, step.choice.layer, step.batch_place, problems),
         check_spans(step.batch, step.choice.layer, step.batch_place, problems),
         check_dual_chunk(step.batch, step.choice.layer, step.batch_place, problems),
+        check_selection(step.batch, step.choice.layer, step.choice.mla, step.mix, step.batch_place,
+                        problems),
         check_composed(step.batch, step.padding, step.choice.mla, step.mix, step.batch_place,
                        problems),
         check_blocks(step.batch, step.choice.layer, step.batch_place, problems),

@@ -89,6 +89,16 @@ Json layer_json(const AttentionLayer& layer) {
                {"head_dim_qk", layer.head_dim_qk},
                {"head_dim_v", layer.head_dim_v}};
   add_fields(json, layer_fields(), layer);
+  if (const Selection& selection = layer.selection; selection.exists()) {
+    json["selection"] = {{"topk", selection.topk},
+                         {"unit", selection.unit},
+                         {"groups", layer.selection_groups()},
+                         {"pattern", to_string(selection.pattern)},
+                         {"padding", to_string(selection.padding)}};
+    if (selection.pattern == SelectionPattern::kShared) {
+      json["selection"]["overlap"] = selection.overlap;
+    }
+  }
   return json;
 }
 

@@ -87,7 +87,8 @@ const KeyLanguage& scenario_language() {
        range_section(),     log2_section(),
        measure_section(),   verify_section(),
        hybrid_section(),    dual_chunk_section(),
-       prefix_section(),    page_stride_section()});
+       prefix_section(),    page_stride_section(),
+       selection_section()});
   return language;
 }
 

@@ -397,6 +397,27 @@ TEST(Scenario, gives_layers_with_a_window_a_pool_of_their_own) {
   EXPECT_FALSE(own(gemma + "layer: full"));
 }
 
+TEST(Scenario, takes_a_selection_of_keys) {
+  EXPECT_EQ(only_case("batch: 4q1s300").layer.selection, Selection{});
+  const Case all = only_case(
+      "attention: {selection: {topk: 2k, unit: 16, groups: kv_heads, pattern: shared, overlap: "
+      "90%, padding: repeat}, sinks: true}, batch: 4q1s300");
+  EXPECT_EQ(all.layer.selection, (Selection{.topk = 2048,
+                                            .unit = 16,
+                                            .groups = SelectionGroups::kKvHeads,
+                                            .pattern = SelectionPattern::kShared,
+                                            .overlap = 0.9,
+                                            .padding = SelectionPadding::kRepeat}));
+  EXPECT_EQ(all.layer.selection_groups(), all.layer.heads_kv);
+  EXPECT_EQ(all.layer.selection_group(all.layer.heads_q - 1), all.layer.heads_kv - 1);
+  EXPECT_NE(all.requests[0].selection_seed, all.requests[1].selection_seed);
+  EXPECT_FALSE(only_case("attention: {selection: none}, batch: q1s300").layer.selection.exists());
+  const Case chain = only_case(
+      "attention: {selection: {topk: 8}}, batch: [{mode: target_verify, prefix_len: 100, tree: "
+      "{chain: 4}}]");
+  EXPECT_EQ(chain.layer.selection.topk, 8);
+}
+
 TEST(Scenario, takes_the_sizes_of_dual_chunks) {
   EXPECT_EQ(only_case("batch: 4q1s300").layer.dual_chunk, DualChunk{});
   const std::string dual = "attention: {dual_chunk: {chunk_size: 8k, local_size: 1k}";

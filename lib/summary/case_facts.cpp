@@ -93,6 +93,9 @@ std::string layer_text(const Case& c) {
     facts.push_back(fmt::format("dual chunk {}, local {}", layer.dual_chunk.chunk_size,
                                 layer.dual_chunk.local_size));
   }
+  if (layer.selection.exists()) {
+    facts.push_back(fmt::format("chosen keys {}", layer.selection.topk * layer.selection.unit));
+  }
   if (layer.has_sinks) facts.emplace_back("sinks");
   if (layer.has_alibi) facts.emplace_back("ALiBi");
   if (layer.logit_cap > 0) facts.push_back(fmt::format("softcap {:g}", layer.logit_cap));

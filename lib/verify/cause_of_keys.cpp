@@ -274,7 +274,10 @@ std::string cause_of_mask(const Case& c, const Contents& contents, const Numeric
 
 std::string cause_of_keys(const Case& c, const Contents& contents, const Numerics& numerics,
                           const RowId& id, std::span<const std::byte> got) {
-  if (c.layer.has_alibi || c.layer.temperature_len > 0 || c.layer.dual_chunk.exists()) return {};
+  if (c.layer.has_alibi || c.layer.temperature_len > 0 || c.layer.dual_chunk.exists() ||
+      c.layer.selection.exists()) {
+    return {};
+  }
   using Cause = std::string (*)(const Case&, const Contents&, const Numerics&, const RowId&,
                                 std::span<const std::byte>);
   const Cause of_row = c.layer.shares_row_of_k_and_v() ? cause_of_columns : cause_of_kv_head;

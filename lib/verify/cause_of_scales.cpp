@@ -225,7 +225,7 @@ ReferenceRow evaluate_scales(const Case& c, const Contents& contents, const RowI
   };
   const Request& request = c.requests[static_cast<std::size_t>(id.request)];
   return row_of_keys(c, contents, id, wrong.query,
-                     reference::keys_seen_by(c.layer, request, id.token), rows_of(false),
+                     reference::keys_seen_by(c.layer, request, id.token, id.head), rows_of(false),
                      rows_of(true));
 }
 
@@ -233,7 +233,10 @@ ReferenceRow evaluate_scales(const Case& c, const Contents& contents, const RowI
 
 std::string cause_of_scales(const Case& c, const Contents& contents, const Numerics& numerics,
                             const RowId& id, std::span<const std::byte> got) {
-  if (c.layer.has_alibi || c.layer.temperature_len > 0 || c.layer.dual_chunk.exists()) return {};
+  if (c.layer.has_alibi || c.layer.temperature_len > 0 || c.layer.dual_chunk.exists() ||
+      c.layer.selection.exists()) {
+    return {};
+  }
   for (const WrongScales& wrong : wrong_scales(c, contents, id)) {
     if (agrees(c, numerics, evaluate_scales(c, contents, id, wrong), got)) return wrong.text;
   }

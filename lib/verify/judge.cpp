@@ -26,8 +26,12 @@ std::string seen_keys(const Case& c, const WorstElement& worst) {
   if (c.layer.is_recurrent() || worst.request < 0 || worst.token < 0) return {};
   const Request& request = c.requests[static_cast<std::size_t>(worst.request)];
   if (!request.tree_parents.empty() || !request.items.empty()) return {};
-  const std::vector<KeyRun> runs = key_set_of(c.layer, request).runs(worst.token);
+  const std::vector<KeyRun> runs =
+      key_set_of(c.layer, request).runs(worst.token, c.layer.selection_group(worst.head));
   if (runs.empty()) return "; it sees no key";
+  if (c.layer.selection.exists()) {
+    return fmt::format("; it sees {} chosen keys of {}", count_keys(runs), request.kv_len);
+  }
   return fmt::format("; it sees keys {} to {} of {}", runs.front().begin, runs.back().end - 1,
                      request.kv_len);
 }

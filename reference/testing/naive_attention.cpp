@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "lib/batch/chosen_keys.h"
+
 namespace attnbench::reference {
 namespace {
 
@@ -66,7 +68,19 @@ struct Running {
 
 }  // namespace
 
-bool naive_is_visible(const Case& c, const Request& request, std::int64_t token, std::int64_t key) {
+bool naive_is_visible(const Case& c, const Request& request, std::int64_t token, std::int64_t key,
+                      int head) {
+  if (const Selection& rule = c.layer.selection; rule.topk > 0) {
+    const ChosenKeys lists =
+        choose_keys(c.layer, request.prefix_len(), request.q_len, request.selection_seed);
+    const std::int64_t groups = rule.groups == SelectionGroups::kOne ? 1 : c.layer.heads_kv;
+    const std::int64_t list = token * groups + head * groups / c.layer.heads_q;
+    bool named = false;
+    for (std::int64_t i = 0; i < lists.lengths[static_cast<std::size_t>(list)]; ++i) {
+      named |= lists.indices[static_cast<std::size_t>(list * rule.topk + i)] == key / rule.unit;
+    }
+    if (!named) return false;
+  }
   if (c.layer.is_cross_attention) return true;
   const std::int64_t own = request.kv_len - request.q_len + token;
   if (!request.items.empty()) {
@@ -119,7 +133,7 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
   state.out = state.a = state.b_squared = std::vector<Real>(dv, 0);
   Real largest = state.max;
   for (std::int64_t key = 0; key < request.kv_len; ++key) {
-    if (!naive_is_visible(c, request, id.token, key)) continue;
+    if (!naive_is_visible(c, request, id.token, key, id.head)) continue;
     ++row.visible;
     contents.k_row(id.request, key, kv_head, k);
     contents.v_row(id.request, key, kv_head, v);
@@ -166,12 +180,17 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
       state.b_squared[d] += weight * weight * value * value;
     }
   }
+  const Real of_keys = state.max + std::log(state.sum);
   if (layer.has_sinks) {
     const auto sink = static_cast<Real>(contents.sink(id.head));
     if (sink > state.max) state.rescale(sink);
     state.sum += std::exp(sink - state.max);
   }
   row.lse = static_cast<double>(state.max + std::log(state.sum));
+  if (layer.selection.topk > 0) row.lse = static_cast<double>(of_keys);
+  if (row.visible == 0 && layer.selection.topk > 0) {
+    row.lse = -std::numeric_limits<double>::infinity();
+  }
   if (state.sum == 0) row.lse = -std::numeric_limits<double>::infinity();
   if (state.sum != 0) row.denominator = static_cast<double>(state.sum);
   if (row.visible > 0) row.p_max = static_cast<double>(std::exp(largest - state.max) / state.sum);

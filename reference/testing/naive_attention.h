@@ -15,6 +15,6 @@ namespace attnbench::reference {
 
 /// The mask by its definition, pair by pair.
 [[nodiscard]] bool naive_is_visible(const Case& c, const Request& request, std::int64_t token,
-                                    std::int64_t key);
+                                    std::int64_t key, int head);
 
 }  // namespace attnbench::reference

@@ -214,6 +214,17 @@ typedef struct attnbench_problem {
    * strides of ATTNBENCH_K_CACHE and ATTNBENCH_V_CACHE, in elements, say the same: from page to
    * page lie page_stride * Hkv * dim elements (Scales by block: bytes). */
   int64_t page_stride;
+  /* Chosen keys (sparse attention); topk 0: off. Only a backend with reads_selection gets more. A
+   * query sees of the keys that the causal mask shows those on its list in ATTNBENCH_TOPK_INDICES.
+   * LSE is then over these keys only, also with sinks. Column c of a list counts only if c is below
+   * the list's entry of ATTNBENCH_TOPK_LENGTH. An entry u that counts stands for the keys [u *
+   * topk_unit, (u + 1) * topk_unit), of which later ones than the query are hidden; -1 stands for
+   * none, wherever it is. A list names no unit twice. */
+  int64_t topk; /* columns of a list */
+  int64_t topk_unit;
+  int32_t topk_groups; /* lists of a query token; query head h reads list h * topk_groups / Hq */
+  /* 1: columns at or behind topk_length hold units, too, and must be left out. 0: they hold -1. */
+  attnbench_bool topk_length_counts;
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
@@ -240,7 +251,8 @@ enum attnbench_role {
   ATTNBENCH_V_NEW = 2, /* [T, Hkv, dv] */
   ATTNBENCH_SINKS = 3, /* [Hq] f32, values that bf16 holds exactly; set in plan(), too */
   ATTNBENCH_OUT = 4,   /* [T, Hq, dv]: written. Recurrent: [T, Hkv, dv] */
-  ATTNBENCH_LSE = 5,   /* [T, Hq] f32: written; natural log, with sinks, -inf for no key */
+  ATTNBENCH_LSE =
+      5, /* [T, Hq] f32: written; natural log, with sinks unless topk, -inf for no key */
   /* [pages, page_size, Hkv, dk] in NHD, HND, combined and joint: strides say which. x_packed:
    * [pages, Hkv * dk / x, page_size, x], dense in a page. Scales by block: u8 [pages, page_size, 1,
    * bytes of a row]. Ragged: [rows, Hkv, dk], dense. */
@@ -287,7 +299,11 @@ enum attnbench_role {
   /* i32 [T, 2] the span of each query token: the positions of its first key and of the one behind
    * its last among the request's keys, which it may go beyond; 0, 0: none. Absent without spans. */
   ATTNBENCH_SPANS = 29,
-  ATTNBENCH_ROLES = 30
+  /* Absent without chosen keys, as problem.topk says. Padding has empty lists. */
+  ATTNBENCH_TOPK_INDICES =
+      30,                     /* i32 [T, topk_groups, topk] units among the request's keys, or -1 */
+  ATTNBENCH_TOPK_LENGTH = 31, /* i32 [T, topk_groups] columns that count */
+  ATTNBENCH_ROLES = 32
 };
 
 /* One array of an index format, or a number; the arrays of a format are a list. */
@@ -461,6 +477,8 @@ typedef struct attnbench_backend {
    * an empty text where there was nothing to choose. Results hold it beside the kernel's name.
    * Called behind plan(). May be a null pointer. */
   int (*resolved)(void* plan, char* text, size_t text_size);
+  /* 1: supports() gets problems whose topk is above 0, too. */
+  int32_t reads_selection;
 } attnbench_backend;
 
 /* The type of attnbench_plugin(), which a plug-in exports. `abi_version` is ATTNBENCH_ABI_VERSION

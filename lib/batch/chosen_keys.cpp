@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/batch/chosen_keys.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "lib/base/counter_hash.h"
+#include "lib/base/int_math.h"
+#include "lib/base/narrow.h"
+
+namespace attnbench {
+namespace {
+
+/// First keys that always remain under SelectionPattern::kRecent (StreamingLLM's attention sinks).
+constexpr std::int64_t kFirstKeys = 4;
+
+/// Numbers of one purpose.
+class Draws {
+ public:
+  explicit Draws(std::uint64_t key) : key_(key) {}
+  /// Below `count`, which is less than 2^32.
+  [[nodiscard]] std::int64_t below(std::int64_t count) {
+    const std::uint64_t bits = combine(key_, number_++) >> 32;
+    return static_cast<std::int64_t>(bits * static_cast<std::uint64_t>(count) >> 32);
+  }
+
+ private:
+  std::uint64_t key_;
+  std::uint64_t number_ = 0;
+};
+
+/// A list of different units under construction, those that the query at `position` can see.
+class ListOfUnits {
+ public:
+  ListOfUnits(const Selection& rule, std::int64_t position)
+      : rule_(rule), units_(position / rule.unit + 1), taken_(to_size(units_)) {}
+
+  /// Of a query that sees more units than the list has room for.
+  [[nodiscard]] std::vector<std::int32_t> chosen(std::int64_t position, std::uint64_t seed) {
+    take(units_ - 1);
+    switch (rule_.pattern) {
+      case SelectionPattern::kUniform:
+        break;
+      case SelectionPattern::kRecent:
+        take_first_and_latest();
+        break;
+      case SelectionPattern::kShared:
+        take_common_part(position, seed);
+        break;
+    }
+    Draws draws(combine(combine(seed, 1), static_cast<std::uint64_t>(position)));
+    while (std::ssize(list_) < rule_.topk) take(draws.below(units_));
+    // Order means nothing: the query's own unit may stand anywhere.
+    std::swap(list_.front(), list_[to_size(draws.below(rule_.topk))]);
+    return std::move(list_);
+  }
+
+  [[nodiscard]] std::vector<std::int32_t> all() {
+    for (std::int64_t unit = 0; unit < units_; ++unit) take(unit);
+    return std::move(list_);
+  }
+
+  [[nodiscard]] bool has_room_for_all() const { return units_ <= rule_.topk; }
+
+ private:
+  void take(std::int64_t unit) {
+    if (std::exchange(taken_[to_size(unit)], 1) != 0) return;
+    list_.push_back(narrow_i32(unit));
+  }
+
+  void take_first_and_latest() {
+    const std::int64_t first = std::min(ceil_div(kFirstKeys, rule_.unit), rule_.topk / 2);
+    for (std::int64_t unit = 0; unit < first; ++unit) take(unit);
+    for (std::int64_t unit = units_ - 2; std::ssize(list_) < rule_.topk; --unit) take(unit);
+  }
+
+  /// Drawn among the units that the first of the neighbours sees that cannot have all.
+  void take_common_part(std::int64_t position, std::uint64_t seed) {
+    const std::int64_t tile = position / kNeighbours;
+    const std::int64_t first = std::max(tile * kNeighbours, rule_.topk * rule_.unit);
+    const std::int64_t units = first / rule_.unit + 1;
+    const auto common = static_cast<std::int64_t>(
+        std::llround(rule_.overlap * static_cast<double>(rule_.topk - 1)));
+    Draws draws(combine(combine(seed, 2), static_cast<std::uint64_t>(tile)));
+    std::vector<char> drawn(to_size(units));
+    for (std::int64_t count = 0; count < common;) {
+      const std::int64_t unit = draws.below(units);
+      if (std::exchange(drawn[to_size(unit)], 1) != 0) continue;
+      ++count;
+      take(unit);
+    }
+  }
+
+  const Selection& rule_;
+  std::int64_t units_;
+  std::vector<char> taken_;
+  std::vector<std::int32_t> list_;
+};
+
+/// Fills the columns that `list` leaves; returns topk_length.
+std::int32_t place(const Selection& rule, std::span<const std::int32_t> list,
+                   std::span<std::int32_t> columns) {
+  const std::size_t left = columns.size() - list.size();
+  if (rule.padding == SelectionPadding::kFront) {
+    std::ranges::fill(columns.first(left), -1);
+    std::ranges::copy(list, columns.begin() + static_cast<std::ptrdiff_t>(left));
+    return narrow_i32(std::ssize(columns));
+  }
+  std::ranges::copy(list, columns.begin());
+  std::ranges::fill(columns.last(left), -1);
+  if (rule.padding == SelectionPadding::kRepeat && !list.empty()) {
+    for (std::size_t i = list.size(); i < columns.size(); ++i) columns[i] = list[i % list.size()];
+  }
+  return narrow_i32(std::ssize(list));
+}
+
+}  // namespace
+
+std::span<const std::int32_t> ChosenKeys::list(std::int64_t token, std::int64_t group) const {
+  const std::int64_t at = token * groups + group;
+  return std::span(indices).subspan(to_size(at * width), to_size(lengths[to_size(at)]));
+}
+
+ChosenKeys ChosenKeys::of_tokens(std::int64_t first, std::int64_t count) const {
+  const auto part = [&](const std::vector<std::int32_t>& all, std::int64_t per_token) {
+    const auto begin = all.begin() + first * per_token;
+    return std::vector<std::int32_t>(begin, begin + count * per_token);
+  };
+  return {part(indices, groups * width), part(lengths, groups), groups, width, unit};
+}
+
+void ChosenKeys::pad(std::int64_t tokens) {
+  const std::int64_t columns = groups * width;
+  indices.resize(to_size(tokens * columns), -1);
+  lengths.resize(to_size(tokens * groups), 0);
+}
+
+ChosenKeys choose_keys(const AttentionLayer& layer, std::int64_t position, std::int64_t queries,
+                       std::uint64_t seed) {
+  const Selection& rule = layer.selection;
+  ChosenKeys chosen{.groups = layer.selection_groups(), .width = rule.topk, .unit = rule.unit};
+  const std::int64_t lists = queries * chosen.groups;
+  chosen.indices.resize(to_size(lists * rule.topk));
+  chosen.lengths.resize(to_size(lists));
+  for (std::int64_t i = 0; i < lists; ++i) {
+    const std::int64_t own = position + i / chosen.groups;
+    const auto group = static_cast<std::uint64_t>(i % chosen.groups);
+    std::vector<std::int32_t> list;
+    if (own >= 0) {
+      ListOfUnits units(rule, own);
+      list = units.has_room_for_all() ? units.all() : units.chosen(own, combine(seed, group));
+    }
+    const auto columns =
+        std::span(chosen.indices).subspan(to_size(i * rule.topk), to_size(rule.topk));
+    chosen.lengths[to_size(i)] = place(rule, list, columns);
+  }
+  return chosen;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/model/attention_layer.h"
+
+namespace attnbench {
+
+/// Keys that another kernel chose (sparse attention) for T query tokens: a list for each token and
+/// group of heads.
+struct ChosenKeys {
+  /// [T, groups, width] units among the request's keys; -1: none.
+  std::vector<std::int32_t> indices;
+  /// [T, groups] topk_length: so many of a list's first entries count, the others do not, whatever
+  /// they are.
+  std::vector<std::int32_t> lengths;
+  std::int64_t groups = 1;
+  std::int64_t width = 0;
+  std::int64_t unit = 1;  ///< keys
+
+  /// The entries of a list that count; -1 among them are none.
+  [[nodiscard]] std::span<const std::int32_t> list(std::int64_t token, std::int64_t group) const;
+  /// The lists of `count` tokens from `first` on.
+  [[nodiscard]] ChosenKeys of_tokens(std::int64_t first, std::int64_t count) const;
+  /// Appends empty lists up to those of `tokens`.
+  void pad(std::int64_t tokens);
+};
+
+/// The lists of `queries` neighbouring query tokens, the first at `position` among the request's
+/// keys, as `layer.selection` describes them; `seed` is the request's. A list has no unit twice and
+/// always the query's own one, as those of selectors that never leave the newest tokens out. Where
+/// a query sees no more units than a list has room for, it has all of them, in their order. A list
+/// depends only on its own token's position.
+[[nodiscard]] ChosenKeys choose_keys(const AttentionLayer& layer, std::int64_t position,
+                                     std::int64_t queries, std::uint64_t seed);
+
+/// Neighbouring positions [64 n, 64 n + 64) whose lists have a part in common
+/// (SelectionPattern::kShared).
+inline constexpr std::int64_t kNeighbours = 64;
+
+}  // namespace attnbench

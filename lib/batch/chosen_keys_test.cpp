@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/batch/chosen_keys.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace attnbench {
+namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+
+using List = std::vector<std::int32_t>;
+
+AttentionLayer layer_with(const Selection& selection) {
+  AttentionLayer layer;
+  layer.heads_q = 8;
+  layer.heads_kv = 2;
+  layer.selection = selection;
+  return layer;
+}
+
+/// All columns of a list.
+List columns_of(const ChosenKeys& chosen, std::int64_t token, std::int64_t group = 0) {
+  const auto begin = chosen.indices.begin() + (token * chosen.groups + group) * chosen.width;
+  return {begin, begin + chosen.width};
+}
+
+List list_of(const ChosenKeys& chosen, std::int64_t token, std::int64_t group = 0) {
+  const auto list = chosen.list(token, group);
+  return {list.begin(), list.end()};
+}
+
+std::size_t in_common(List a, List b) {
+  std::ranges::sort(a);
+  std::ranges::sort(b);
+  List both;
+  std::ranges::set_intersection(a, b, std::back_inserter(both));
+  return both.size();
+}
+
+TEST(ChosenKeys, of_a_query_that_sees_no_more_than_its_list_has_room_for_are_all) {
+  const ChosenKeys chosen = choose_keys(layer_with({.topk = 4}), 0, 4, 7);
+  EXPECT_THAT(columns_of(chosen, 0), ElementsAre(0, -1, -1, -1));
+  EXPECT_THAT(columns_of(chosen, 2), ElementsAre(0, 1, 2, -1));
+  EXPECT_THAT(columns_of(chosen, 3), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(chosen.lengths, ElementsAre(1, 2, 3, 4));
+}
+
+TEST(ChosenKeys, fill_a_short_list_up_in_one_of_three_ways) {
+  Selection selection{.topk = 5, .unit = 2, .padding = SelectionPadding::kFront};
+  ChosenKeys chosen = choose_keys(layer_with(selection), 4, 1, 7);
+  EXPECT_THAT(columns_of(chosen, 0), ElementsAre(-1, -1, 0, 1, 2));
+  EXPECT_THAT(chosen.lengths, ElementsAre(5));
+  selection.padding = SelectionPadding::kRepeat;
+  chosen = choose_keys(layer_with(selection), 3, 1, 7);
+  EXPECT_THAT(columns_of(chosen, 0), ElementsAre(0, 1, 0, 1, 0));
+  EXPECT_THAT(chosen.lengths, ElementsAre(2));
+}
+
+TEST(ChosenKeys, of_a_query_before_key_0_are_none) {
+  for (const SelectionPadding padding : kSelectionPaddings) {
+    const ChosenKeys chosen = choose_keys(layer_with({.topk = 3, .padding = padding}), -2, 3, 7);
+    EXPECT_THAT(columns_of(chosen, 0), Each(-1));
+    EXPECT_THAT(columns_of(chosen, 1), Each(-1));
+    EXPECT_THAT(list_of(chosen, 2), Contains(0));
+  }
+}
+
+TEST(ChosenKeys, name_no_unit_twice_none_that_is_hidden_and_always_the_query_s_own) {
+  for (const SelectionPattern pattern : kSelectionPatterns) {
+    for (const std::int64_t topk : {1, 2, 5, 64}) {
+      for (const std::int64_t unit : {1, 3, 16}) {
+        SCOPED_TRACE(std::string(to_string(pattern)) + " " + std::to_string(topk) + " of " +
+                     std::to_string(unit));
+        const AttentionLayer layer = layer_with(
+            {.topk = topk, .unit = unit, .groups = SelectionGroups::kKvHeads, .pattern = pattern});
+        const std::int64_t first = 2 * topk * unit - 70;
+        const ChosenKeys chosen = choose_keys(layer, first, 150, 7);
+        for (std::int64_t token = 0; token < 150; ++token) {
+          for (std::int64_t group = 0; group < 2; ++group) {
+            if (first + token < 0) continue;
+            const List list = list_of(chosen, token, group);
+            const auto own = static_cast<std::int32_t>((first + token) / unit);
+            ASSERT_EQ(std::ssize(list), std::min<std::int64_t>(topk, own + 1));
+            ASSERT_EQ(std::ssize(std::set<std::int32_t>(list.begin(), list.end())),
+                      std::ssize(list));
+            ASSERT_THAT(list, Contains(own));
+            ASSERT_EQ(std::ranges::max(list), own);
+            ASSERT_GE(std::ranges::min(list), 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ChosenKeys, of_a_token_depend_neither_on_those_beside_it_nor_on_the_step) {
+  for (const SelectionPattern pattern : kSelectionPatterns) {
+    const AttentionLayer layer = layer_with({.topk = 9, .pattern = pattern});
+    const ChosenKeys all = choose_keys(layer, 100, 50, 3);
+    for (const std::int64_t token : {0, 17, 49}) {
+      EXPECT_EQ(list_of(all, token), list_of(choose_keys(layer, 100 + token, 1, 3), 0));
+    }
+    EXPECT_EQ(all.of_tokens(5, 2).indices, choose_keys(layer, 105, 2, 3).indices);
+  }
+}
+
+TEST(ChosenKeys, differ_between_groups_requests_and_queries) {
+  const AttentionLayer layer = layer_with({.topk = 20, .groups = SelectionGroups::kKvHeads});
+  const ChosenKeys chosen = choose_keys(layer, 5000, 2, 3);
+  EXPECT_LT(in_common(list_of(chosen, 0, 0), list_of(chosen, 0, 1)), 5U);
+  EXPECT_LT(in_common(list_of(chosen, 0, 0), list_of(chosen, 1, 0)), 5U);
+  EXPECT_LT(in_common(list_of(chosen, 0), list_of(choose_keys(layer, 5000, 1, 4), 0)), 5U);
+}
+
+TEST(ChosenKeys, reach_over_the_whole_context) {
+  const ChosenKeys chosen = choose_keys(layer_with({.topk = 200}), 99999, 1, 3);
+  std::vector<int> tenths(10);
+  for (const std::int32_t key : chosen.list(0, 0)) ++tenths[static_cast<std::size_t>(key / 10000)];
+  EXPECT_THAT(tenths, Each(testing::AllOf(testing::Gt(5), testing::Lt(40))));
+}
+
+TEST(ChosenKeys, of_recent_are_the_first_four_keys_and_the_latest) {
+  Selection selection{.topk = 8, .pattern = SelectionPattern::kRecent};
+  List list = list_of(choose_keys(layer_with(selection), 99, 1, 3), 0);
+  std::ranges::sort(list);
+  EXPECT_THAT(list, ElementsAre(0, 1, 2, 3, 96, 97, 98, 99));
+  selection.unit = 3;
+  list = list_of(choose_keys(layer_with(selection), 99, 1, 3), 0);
+  std::ranges::sort(list);
+  EXPECT_THAT(list, ElementsAre(0, 1, 28, 29, 30, 31, 32, 33));
+}
+
+// 101 entries: the own unit, and of 100 the share.
+TEST(ChosenKeys, of_neighbours_have_the_stated_part_in_common) {
+  for (const double overlap : {0.0, 0.5, 0.9, 1.0}) {
+    const AttentionLayer layer =
+        layer_with({.topk = 101, .pattern = SelectionPattern::kShared, .overlap = overlap});
+    const ChosenKeys chosen = choose_keys(layer, 64000, 128, 3);
+    for (const std::int64_t token : {0, 30, 62}) {
+      const auto both =
+          static_cast<double>(in_common(list_of(chosen, token), list_of(chosen, token + 1)));
+      EXPECT_NEAR(both, 100 * overlap, 4) << overlap;
+    }
+    EXPECT_LT(in_common(list_of(chosen, 63), list_of(chosen, 64)), 5U) << "other neighbours";
+  }
+}
+
+TEST(ChosenKeys, are_padded_with_empty_lists) {
+  ChosenKeys chosen = choose_keys(layer_with({.topk = 3}), 9, 1, 3);
+  chosen.pad(3);
+  EXPECT_EQ(chosen.indices.size(), 9U);
+  EXPECT_TRUE(chosen.list(2, 0).empty());
+  EXPECT_THAT(columns_of(chosen, 2), Each(-1));
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace attnbench {
+
+/// Which query heads share a list of chosen keys: all of the rank (DeepSeek-V3.2), or those of a KV
+/// head (MiniMax-M3, NSA).
+enum class SelectionGroups : std::uint8_t { kOne, kKvHeads };
+inline constexpr std::array kSelectionGroups = {SelectionGroups::kOne, SelectionGroups::kKvHeads};
+[[nodiscard]] constexpr std::string_view to_string(SelectionGroups groups) {
+  return groups == SelectionGroups::kOne ? "one" : "kv_heads";
+}
+
+/// Which units stand in a list that cannot have all. It decides how much of what a kernel loads is
+/// in the cache already.
+enum class SelectionPattern : std::uint8_t {
+  kUniform,  ///< any, each query's for itself
+  kRecent,   ///< the first few keys and the latest ones (StreamingLLM, arXiv:2309.17453)
+  kShared,   ///< neighbouring queries have a part of their lists in common
+};
+inline constexpr std::array kSelectionPatterns = {
+    SelectionPattern::kUniform, SelectionPattern::kRecent, SelectionPattern::kShared};
+[[nodiscard]] constexpr std::string_view to_string(SelectionPattern pattern) {
+  switch (pattern) {
+    case SelectionPattern::kUniform:
+      return "uniform";
+    case SelectionPattern::kRecent:
+      return "recent";
+    case SelectionPattern::kShared:
+      return "shared";
+  }
+  return "?";
+}
+
+/// What the columns hold that a short list leaves.
+enum class SelectionPadding : std::uint8_t {
+  kEnd,     ///< -1 behind topk_length
+  kFront,   ///< -1 before the list, all columns counted (Step 5)
+  kRepeat,  ///< the list's entries again behind topk_length, which are not to be counted
+};
+inline constexpr std::array kSelectionPaddings = {SelectionPadding::kEnd, SelectionPadding::kFront,
+                                                  SelectionPadding::kRepeat};
+[[nodiscard]] constexpr std::string_view to_string(SelectionPadding padding) {
+  switch (padding) {
+    case SelectionPadding::kEnd:
+      return "end";
+    case SelectionPadding::kFront:
+      return "front";
+    case SelectionPadding::kRepeat:
+      return "repeat";
+  }
+  return "?";
+}
+
+/// Sparse attention: another kernel chose the keys of each query. Of the keys that the layer's mask
+/// shows, a query sees those of its list.
+struct Selection {
+  std::int64_t topk = 0;  ///< entries that a list has room for; 0: all keys are seen
+  std::int64_t unit = 1;  ///< neighbouring keys that an entry stands for
+  SelectionGroups groups = SelectionGroups::kOne;
+  SelectionPattern pattern = SelectionPattern::kUniform;
+  double overlap = 0.75;  ///< kShared: the common part of a list
+  SelectionPadding padding = SelectionPadding::kEnd;
+
+  [[nodiscard]] constexpr bool exists() const { return topk > 0; }
+  friend bool operator==(const Selection&, const Selection&) = default;
+};
+
+}  // namespace attnbench
