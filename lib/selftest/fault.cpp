@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 74> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 78> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -30,6 +30,10 @@ constexpr std::array<std::pair<Fault, std::string_view>, 74> kNames{{
     {Fault::kIgnoresSpans, "ignores spans of a prompt"},
     {Fault::kSpanSeesNextKey, "span: sees the key behind it"},
     {Fault::kSpanOfTheOtherRule, "span: the window's other rule"},
+    {Fault::kIgnoresSelection, "ignores the chosen keys"},
+    {Fault::kIgnoresTopkLength, "chosen keys: no topk_length"},
+    {Fault::kTakesMissingEntryForLastKey, "chosen keys: -1 for the last key"},
+    {Fault::kListOfNextGroup, "chosen keys: the next group's"},
     {Fault::kIgnoresTree, "ignores the draft tree"},
     {Fault::kIgnoresWindow, "ignores the window"},
     {Fault::kWindowOffByOne, "window off by one"},

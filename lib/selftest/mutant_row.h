@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "lib/base/dtype.h"
+#include "lib/selftest/chosen_list.h"
 #include "lib/selftest/mutant_step.h"
 
 #ifdef __CUDACC__
@@ -142,8 +143,14 @@ class MutantRow {
     return key >= span[0] && key < span[1] + (more ? 1 : 0);
   }
 
+  [[nodiscard]] ATTNBENCH_BOTH bool is_chosen(std::int64_t key) const {
+    if (!step_.layer.selection.exists() || has(Fault::kIgnoresSelection)) return true;
+    return ChosenList(step_, token_, head_).has(key);
+  }
+
   [[nodiscard]] ATTNBENCH_BOTH bool sees(std::int64_t key) const {
     const AttentionLayer& layer = step_.layer;
+    if (!is_chosen(key)) return false;
     const bool of_span = in_span(key);
     const bool overrides = layer.span_rule == SpanRule::kOverride;
     if (of_span && overrides != has(Fault::kSpanOfTheOtherRule)) return true;
@@ -187,6 +194,11 @@ class MutantRow {
       const std::int64_t slot = slots[page * page_size] + key % page_size;
       visit(Key{slot, key});
       if (has(Fault::kReadsAPageTwice) && last_page > 0 && page == 0) visit(Key{slot, key});
+    }
+    if (step_.layer.selection.exists()) {
+      ChosenList(step_, token_, head_).for_each_too_many(position_, kv_len_, [&](std::int64_t key) {
+        visit(Key{slots[key], key});
+      });
     }
     // Behind the last page a table says -1. Who rounds the number of pages up and clamps their
     // numbers reads page 0.
@@ -324,15 +336,18 @@ class MutantRow {
   }
 
   ATTNBENCH_BOTH void store_outputs() {
-    float lse_sum = denominator_;
+    float lse_sum = denominator_, lse_top = top_;
     if (step_.layer.has_sinks) {
       const float sink = step_.sinks[head_];
       const float top = larger(top_, sink);  // also right for an empty row: top_ is -inf
       scale_sums(std::exp(top_ - top));
       top_ = top;
-      lse_sum = denominator_;
       denominator_ += std::exp(sink - top_) * (has(Fault::kSinkCountedTwice) ? 2.0f : 1.0f);
-      if (!has(Fault::kLseForgetsSink)) lse_sum = denominator_;
+      // Where keys are chosen it is the LSE without the sink that is right.
+      if (has(Fault::kLseForgetsSink) == step_.layer.selection.exists()) {
+        lse_sum = denominator_;
+        lse_top = top_;
+      }
     }
     // Written so that NaN stays NaN.
     const float v_scale = has(Fault::kForgetsVScale) ? 1 : step_.pool.v_scale;
@@ -341,7 +356,7 @@ class MutantRow {
       const float o = denominator_ <= 0 ? 0 : sums_[d] * v_scale / denominator_;
       set_element(step_.out.dtype, step_.out.row(token_, head_), d, o);
     }
-    float lse = lse_sum <= 0 ? -kInfinity : top_ + std::log(lse_sum);
+    float lse = lse_sum <= 0 ? -kInfinity : lse_top + std::log(lse_sum);
     if (has(Fault::kLseBaseTwo)) lse /= std::log(2.0f);
     set_element(DType::kF32, step_.lse.row(token_, head_), 0, lse);
   }

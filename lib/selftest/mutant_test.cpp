@@ -35,6 +35,7 @@ const std::vector<Examined>& small_examined() {
     const auto add = [&cases](const std::vector<Case>& more) {
       cases.insert(cases.end(), more.begin(), more.end());
     };
+    add(small_selections());
     add(small_blocks());
     cases.push_back(small_dual_chunks().front());
     add(small_temperatures());

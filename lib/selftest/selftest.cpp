@@ -167,6 +167,20 @@ std::vector<Case> selftest_cases() {
   for (Request& request : spans.requests) request.spans = {{2, 6}, {6, 7}};
   spans.requests[2].spans = {{4, 15}, {20, 29}};
 
+  // Lists of all keys, of some, and of one key fewer than all. What a short list leaves says that
+  // it does not count.
+  Case chosen = small_case("chosen_keys", ForwardMode::kMixed, DType::kF32,
+                           {{1, 1}, {5, 5}, {1, 9}, {9, 20}, {1, 33}});
+  chosen.layer.selection = {.topk = 8, .padding = SelectionPadding::kRepeat};
+  chosen.layer.has_sinks = true;
+  // Units of which the last one is cut at the query, and lists of KV heads that begin with -1.
+  Case units = small_case("chosen_units", ForwardMode::kExtend, DType::kBF16,
+                          {{1, 2}, {7, 7}, {1, 30}, {6, 41}});
+  units.layer.selection = {.topk = 3,
+                           .unit = 4,
+                           .groups = SelectionGroups::kKvHeads,
+                           .padding = SelectionPadding::kFront};
+
   Case fp8 = small_case("fp8", ForwardMode::kDecode, DType::kBF16, {{1, 2}, {1, 14}, {1, 40}});
   fp8.kv_cache.dtype = DType::kE4M3;
   fp8.kv_cache.k_scale = 0.37f;  // no powers of two: forgetting them moves mantissas too
@@ -206,8 +220,8 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed, window, tree,   chunks,    dual,  blocks,
-          spans, fp8,    latent, delta_net, draft, long_context};
+  return {mixed,  window, tree, chunks, dual,      blocks, spans,
+          chosen, units,  fp8,  latent, delta_net, draft,  long_context};
 }
 
 }  // namespace attnbench

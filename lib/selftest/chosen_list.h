@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A row's list of chosen keys, as a mutant reads it: on the CPU and in a CUDA kernel.
+#pragma once
+
+#include <cstdint>
+
+#include "lib/selftest/mutant_step.h"
+
+#ifdef __CUDACC__
+#define ATTNBENCH_BOTH __host__ __device__
+#else
+#define ATTNBENCH_BOTH
+#endif
+
+namespace attnbench {
+
+/// Of a layer with a selection only.
+class ChosenList {
+ public:
+  ATTNBENCH_BOTH ChosenList(const MutantStep& step, std::int64_t token, int head)
+      : fault_(step.fault), unit_(step.layer.selection.unit), columns_(step.layer.selection.topk) {
+    const int groups = step.layer.selection_groups();
+    int group = step.layer.selection_group(head);
+    if (fault_ == Fault::kListOfNextGroup) group = (group + 1) % groups;
+    const std::int64_t list = token * groups + group;
+    entries_ = step.batch.topk_indices + list * columns_;
+    counted_ = step.batch.topk_length[list];
+  }
+
+  [[nodiscard]] ATTNBENCH_BOTH bool has(std::int64_t key) const {
+    for (std::int64_t c = 0; c < counted_; ++c) {
+      if (entries_[c] == key / unit_) return true;
+    }
+    return false;
+  }
+
+  /// Calls `visit` with each key up to `position` that a fault takes from the list once more.
+  template <class Visit>
+  ATTNBENCH_BOTH void for_each_too_many(std::int64_t position, std::int64_t kv_len,
+                                        const Visit& visit) const {
+    for (std::int64_t c = 0; c < counted_; ++c) {
+      const bool last = fault_ == Fault::kTakesMissingEntryForLastKey && entries_[c] < 0;
+      if (last) visit(kv_len - 1);
+    }
+    const bool all = fault_ == Fault::kIgnoresTopkLength;
+    for (std::int64_t c = counted_; all && c < columns_; ++c) {
+      const std::int64_t first = entries_[c] * unit_;
+      for (std::int64_t key = first; key >= 0 && key < first + unit_ && key <= position; ++key) {
+        visit(key);
+      }
+    }
+  }
+
+ private:
+  Fault fault_;
+  std::int64_t unit_, columns_;
+  const std::int32_t* entries_;
+  std::int64_t counted_;  ///< topk_length
+};
+
+}  // namespace attnbench
+
+#undef ATTNBENCH_BOTH
