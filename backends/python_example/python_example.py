@@ -16,6 +16,7 @@ class PythonExample:
     description = "causal attention in NumPy, one request and head after another"
     index_format = "req_to_token"  # the index format that it reads
     reads_page_gaps = True  # problem.page_stride may be more than problem.page_size, which strides hide; default: False
+    reads_selection = True  # problem.topk may be above 0: sparse attention over lists of chosen keys; default: False
     # More attributes, with their defaults:
     # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1,
     # only_by_name = False: True for a variant, which runs only if it is named.
@@ -88,14 +89,17 @@ class Plan:
         for row, q_len, kv_len in zip(rows, batch.q_lens, batch.kv_lens):
             pages, offsets = np.divmod(slots[row, :kv_len], problem.page_size)
             # The last query token is the last key: token i sees the keys up to kv_len - q_len + i.
-            hidden = np.arange(kv_len) > np.arange(kv_len - q_len, kv_len)[:, None]
+            hidden = np.arange(kv_len) > np.arange(kv_len - q_len, kv_len)[:, None, None]
+            if problem.topk > 0:
+                hidden = hidden | ~chosen(batch, slice(first, first + q_len), kv_len)
             self.requests.append((slice(first, first + q_len), pages, offsets, hidden))
             first += q_len
 
     def run(self, stream):
         """Computes out and lse. It is called many times. A CPU has no stream."""
-        for tokens, pages, offsets, hidden in self.requests:
+        for tokens, pages, offsets, hidden_by_group in self.requests:
             for head in range(self.q.shape[1]):
+                hidden = hidden_by_group[:, head * hidden_by_group.shape[1] // self.q.shape[1]]
                 q = to_f32(self.q[tokens, head])
                 k = to_f32(self.k_cache[pages, offsets, head // self.group])
                 v = to_f32(self.v_cache[pages, offsets, head // self.group])
@@ -115,6 +119,16 @@ class Plan:
 
 # On a GPU, with torch: device = "cuda" in the backend, batch.tensor("q").torch() in the plan, and in run()
 # "with torch.cuda.stream(torch.cuda.ExternalStream(stream)):". run() allocates nothing and does not wait.
+
+
+def chosen(batch, tokens, kv_len):
+    """[tokens, groups, keys] whether a list names a key. A list's entries count up to its topk_length; -1 names none."""
+    lists, lengths = (batch.tensor(role).numpy()[tokens] for role in ("topk_indices", "topk_length"))
+    units = np.arange(kv_len) // batch.problem.topk_unit
+    named = np.zeros((*lengths.shape, kv_len), bool)
+    for token, group in np.ndindex(lengths.shape):
+        named[token, group] = np.isin(units, lists[token, group, :lengths[token, group]])
+    return named
 
 
 def to_f32(values):
