@@ -17,6 +17,9 @@ struct SessionCall {
   const char* name;
   Result (Session::*method)();
 };
+// clang below 17 asks for it.
+template <class Result>
+SessionCall(const char*, Result (Session::*)()) -> SessionCall<Result>;
 
 /// Each stands here once: RemoteSession asks by this table, the worker answers by it.
 inline constexpr std::tuple kSessionCalls{

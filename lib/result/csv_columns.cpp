@@ -8,7 +8,7 @@
 #include <cmath>
 #include <optional>
 #include <ostream>
-#include <ranges>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +23,7 @@ namespace {
 
 /// Columns have kept this order since they joined, for readers that count them. A field that is not
 /// named here has its column behind these.
-constexpr std::string_view kFirst =
+constexpr const char* kFirst =
     "case mix model backend backend_version device cache launch mode dtype kv_dtype heads_q "
     "heads_kv head_dim_qk head_dim_v page_size requests q_tokens kv_tokens status reason "
     "verdict median_us lo_us hi_us q1_us q3_us min_us max_us samples rounds plan_us "
@@ -48,8 +48,8 @@ constexpr std::string_view kFirst =
 
 std::vector<const RecordField*> in_order() {
   std::vector<const RecordField*> columns;
-  for (const auto word : std::views::split(kFirst, ' ')) {
-    const std::string_view name(word.begin(), word.end());
+  std::istringstream names(kFirst);
+  for (std::string name; names >> name;) {
     const auto field = std::ranges::find(record_fields(), name, &RecordField::column);
     expects(field != record_fields().end(), "a column without a field");
     columns.push_back(&*field);

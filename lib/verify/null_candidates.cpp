@@ -45,7 +45,7 @@ std::vector<FillTruth> one_row_of_each(std::span<const FillTruth> truth) {
     chosen.push_back(
         {each.fill, {*std::ranges::max_element(each.rows, {}, &ReferenceRow::visible)}});
   }
-  std::ranges::stable_partition(chosen, [](const FillTruth& each) {
+  std::stable_partition(chosen.begin(), chosen.end(), [](const FillTruth& each) {
     return each.fill == Fill::kNormal || each.fill == Fill::kTiming;
   });
   return chosen;
