@@ -126,6 +126,14 @@ TEST(Expand, shows_how_much_of_a_prefix_lies_on_whole_pages) {
   EXPECT_EQ(request["shared_page_len"], 64);
 }
 
+TEST(Expand, keeps_the_longest_name_of_a_layout_apart_from_its_pool) {
+  const Scenario scenario =
+      parse_scenario("defaults: {model: llama-3.1-8b}\nmixes:\n  m: {batch: 1q1s9}\n", "s.yaml");
+  std::ostringstream table;
+  write_expand_table(scenario, {&scenario.cases.at(0)}, table);
+  EXPECT_THAT(table.str(), HasSubstr("    joint_hnd kv pool bf16 ["));
+}
+
 TEST(Expand, shows_what_lies_between_pages_and_what_the_manager_hands_out) {
   const Scenario scenario = parse_scenario(
       "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 16}}\nprefixes: {system: 65}\nmixes:\n"

@@ -157,7 +157,7 @@ void write_layouts(const ExpandedCase& e, std::ostream& out) {
                                     buffer.dtype ? to_string(*buffer.dtype) : "u8",
                                     fmt::join(buffer.shape, ", "), bytes_text(buffer.bytes())));
     }
-    out << wrapped(fmt::format("{:<9}{}", to_string(layout.layout), fmt::join(buffers, "   ")),
+    out << wrapped(fmt::format("{} {}", to_string(layout.layout), fmt::join(buffers, "   ")),
                    kWidth, 4);
   }
 }
