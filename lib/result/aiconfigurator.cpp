@@ -25,7 +25,7 @@ constexpr const char* kHeader =
 bool is_context(const Record& r) { return r.mode == "extend"; }
 bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
 
-/// The step of each request, where all are alike.
+/// Pairs of a query and a key in each request, where all are alike and the mask is causal.
 std::int64_t pairs_of_causal_request(const Record& r) {
   const std::int64_t reach = has_window(r) ? r.layer.sliding_window_size + 1 : r.kv_len_max;
   if (!is_context(r)) return std::min(r.kv_len_max, reach);
@@ -71,7 +71,7 @@ std::string refusal(const Record& r) {
   if (is_context(r) && r.q_len_max != r.kv_len_max) return "of prompts behind a prefix";
   if (r.cost.kv_bytes_unique != r.cost.kv_bytes_streamed) return "whose requests share a prefix";
   if (r.cost.visible_pairs != r.requests * pairs_of_causal_request(r)) {
-    return "with a mask that is not causal";
+    return "with another mask than a causal one";
   }
   return {};
 }

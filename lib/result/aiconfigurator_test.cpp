@@ -123,7 +123,7 @@ TEST(Aiconfigurator, says_why_a_cell_has_no_row) {
       {"whose requests differ in length", [](Record& r) { r.kv_len_max = 1003; }},
       {"of prompts behind a prefix", [](Record& r) { r.mode = "extend"; }},
       {"whose requests share a prefix", [](Record& r) { r.cost.kv_bytes_unique /= 2; }},
-      {"with a mask that is not causal", [](Record& r) { r.cost.visible_pairs -= 1; }},
+      {"with another mask than a causal one", [](Record& r) { r.cost.visible_pairs -= 1; }},
   };
   for (const Change& each : changes) {
     Record r = decode();

@@ -8,18 +8,12 @@
 
 #include "lib/selftest/mutant_step.h"
 
-#ifdef __CUDACC__
-#define ATTNBENCH_BOTH __host__ __device__
-#else
-#define ATTNBENCH_BOTH
-#endif
-
 namespace attnbench {
 
 /// Of a layer with a selection only.
 class ChosenList {
  public:
-  ATTNBENCH_BOTH ChosenList(const MutantStep& step, std::int64_t token, int head)
+  ATTNBENCH_HOST_DEVICE ChosenList(const MutantStep& step, std::int64_t token, int head)
       : fault_(step.fault), unit_(step.layer.selection.unit), columns_(step.layer.selection.topk) {
     const int groups = step.layer.selection_groups();
     int group = step.layer.selection_group(head);
@@ -29,7 +23,7 @@ class ChosenList {
     counted_ = step.batch.topk_length[list];
   }
 
-  [[nodiscard]] ATTNBENCH_BOTH bool has(std::int64_t key) const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE bool has(std::int64_t key) const {
     for (std::int64_t c = 0; c < counted_; ++c) {
       if (entries_[c] == key / unit_) return true;
     }
@@ -38,8 +32,8 @@ class ChosenList {
 
   /// Calls `visit` with each key up to `position` that a fault takes from the list once more.
   template <class Visit>
-  ATTNBENCH_BOTH void for_each_too_many(std::int64_t position, std::int64_t kv_len,
-                                        const Visit& visit) const {
+  ATTNBENCH_HOST_DEVICE void for_each_too_many(std::int64_t position, std::int64_t kv_len,
+                                               const Visit& visit) const {
     for (std::int64_t c = 0; c < counted_; ++c) {
       const bool last = fault_ == Fault::kTakesMissingEntryForLastKey && entries_[c] < 0;
       if (last) visit(kv_len - 1);
@@ -61,5 +55,3 @@ class ChosenList {
 };
 
 }  // namespace attnbench
-
-#undef ATTNBENCH_BOTH

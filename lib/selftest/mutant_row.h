@@ -14,12 +14,6 @@
 #include "lib/selftest/chosen_list.h"
 #include "lib/selftest/mutant_step.h"
 
-#ifdef __CUDACC__
-#define ATTNBENCH_BOTH __host__ __device__
-#else
-#define ATTNBENCH_BOTH
-#endif
-
 namespace attnbench {
 
 /// Attention of one query token under one head in f32: tiles of keys, online softmax. Simple on
@@ -27,7 +21,7 @@ namespace attnbench {
 class MutantRow {
  public:
   /// `row` counts the rows of O: token * heads + head.
-  ATTNBENCH_BOTH MutantRow(const MutantStep& step, std::int64_t row)
+  ATTNBENCH_HOST_DEVICE MutantRow(const MutantStep& step, std::int64_t row)
       : step_(step),
         token_(row / step.layer.heads_q),
         head_(static_cast<int>(row % step.layer.heads_q)),
@@ -44,7 +38,7 @@ class MutantRow {
     if (has(Fault::kMaximumStartsAtZero)) top_ = 0;
   }
 
-  ATTNBENCH_BOTH void run() {
+  ATTNBENCH_HOST_DEVICE void run() {
     if (has(Fault::kLeavesLastRow) && token_ + 1 == step_.out.shape[0]) return;
     for (int d = 0; d < dims_; ++d) sums_[d] = 0;
     attend();
@@ -66,24 +60,26 @@ class MutantRow {
     std::int64_t position;
   };
 
-  [[nodiscard]] ATTNBENCH_BOTH bool has(Fault fault) const { return step_.fault == fault; }
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE bool has(Fault fault) const { return step_.fault == fault; }
 
-  [[nodiscard]] static ATTNBENCH_BOTH float larger(float a, float b) { return a < b ? b : a; }
+  [[nodiscard]] static ATTNBENCH_HOST_DEVICE float larger(float a, float b) {
+    return a < b ? b : a;
+  }
 
   template <class Bits>
-  [[nodiscard]] static ATTNBENCH_BOTH Bits load_bits(const std::byte* row, std::int64_t d) {
+  [[nodiscard]] static ATTNBENCH_HOST_DEVICE Bits load_bits(const std::byte* row, std::int64_t d) {
     Bits bits;
     std::memcpy(&bits, row + d * std::int64_t{sizeof bits}, sizeof bits);
     return bits;
   }
   template <class Bits>
-  static ATTNBENCH_BOTH void store_bits(std::byte* row, std::int64_t d, Bits bits) {
+  static ATTNBENCH_HOST_DEVICE void store_bits(std::byte* row, std::int64_t d, Bits bits) {
     std::memcpy(row + d * std::int64_t{sizeof bits}, &bits, sizeof bits);
   }
 
   /// Element `d` of a row.
-  [[nodiscard]] static ATTNBENCH_BOTH float element(DType dtype, const std::byte* row,
-                                                    std::int64_t d) {
+  [[nodiscard]] static ATTNBENCH_HOST_DEVICE float element(DType dtype, const std::byte* row,
+                                                           std::int64_t d) {
     // By type rather than by size, so that each conversion is compiled in line.
     switch (dtype) {
       case DType::kF32:
@@ -100,13 +96,14 @@ class MutantRow {
     return 0;
   }
   /// Outputs are never fp8.
-  static ATTNBENCH_BOTH void set_element(DType dtype, std::byte* row, std::int64_t d, float value) {
+  static ATTNBENCH_HOST_DEVICE void set_element(DType dtype, std::byte* row, std::int64_t d,
+                                                float value) {
     const std::uint32_t bits = storage_bits(dtype, value);
     if (size_bytes(dtype) == 4) return store_bits(row, d, bits);
     store_bits(row, d, static_cast<std::uint16_t>(bits));
   }
 
-  [[nodiscard]] ATTNBENCH_BOTH bool outside_window(std::int64_t key) const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE bool outside_window(std::int64_t key) const {
     const AttentionLayer& layer = step_.layer;
     if (layer.sliding_window_size < 0 || has(Fault::kIgnoresWindow)) return false;
     const std::int64_t window = layer.sliding_window_size + (has(Fault::kWindowOffByOne) ? 1 : 0);
@@ -115,7 +112,7 @@ class MutantRow {
     return behind > window || (!layer.causal && -behind > window);
   }
 
-  [[nodiscard]] ATTNBENCH_BOTH bool outside_chunk(std::int64_t key) const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE bool outside_chunk(std::int64_t key) const {
     const std::int64_t chunk = step_.layer.attention_chunk;
     if (chunk == 0 || has(Fault::kIgnoresChunks)) return false;
     if (has(Fault::kChunkIsAWindow)) return position_ - key >= chunk;
@@ -124,31 +121,31 @@ class MutantRow {
   }
 
   /// Whether the window of a draft tree counts tokens of the branch.
-  [[nodiscard]] ATTNBENCH_BOTH bool counts_depth() const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE bool counts_depth() const {
     const bool depth = step_.layer.window_in_trees == WindowInTrees::kDepth;
     return step_.batch.custom_mask != nullptr && depth != has(Fault::kWindowCountsTheOtherWay);
   }
 
   /// Position in the text of key `key`: draft nodes stand at their depth.
-  [[nodiscard]] ATTNBENCH_BOTH std::int64_t text_position(std::int64_t key) const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE std::int64_t text_position(std::int64_t key) const {
     const std::int64_t node = key - (position_ - query_);
     return node < 0 ? key : step_.batch.positions[token_ - query_ + node];
   }
 
   /// Whether the key lies in the query's bidirectional span.
-  [[nodiscard]] ATTNBENCH_BOTH bool in_span(std::int64_t key) const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE bool in_span(std::int64_t key) const {
     if (step_.batch.spans == nullptr || has(Fault::kIgnoresSpans)) return false;
     const std::int32_t* const span = step_.batch.spans + 2 * token_;
     const bool more = has(Fault::kSpanSeesNextKey) && span[0] < span[1];
     return key >= span[0] && key < span[1] + (more ? 1 : 0);
   }
 
-  [[nodiscard]] ATTNBENCH_BOTH bool is_chosen(std::int64_t key) const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE bool is_chosen(std::int64_t key) const {
     if (!step_.layer.selection.exists() || has(Fault::kIgnoresSelection)) return true;
     return ChosenList(step_, token_, head_).has(key);
   }
 
-  [[nodiscard]] ATTNBENCH_BOTH bool sees(std::int64_t key) const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE bool sees(std::int64_t key) const {
     const AttentionLayer& layer = step_.layer;
     if (!is_chosen(key)) return false;
     const bool of_span = in_span(key);
@@ -172,14 +169,14 @@ class MutantRow {
 
   /// The key before the cut is the first half's last one: a bound that is exclusive there and
   /// inclusive here loses it.
-  [[nodiscard]] ATTNBENCH_BOTH bool lost_at_split(std::int64_t key) const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE bool lost_at_split(std::int64_t key) const {
     return has(Fault::kLongSplitDropsAKey) && kv_len_ >= kLongContext &&
            key == kv_len_ / 2 / kSplit * kSplit - 1;
   }
 
   /// Calls `visit` with each key that the row attends to, in their order.
   template <class Visit>
-  ATTNBENCH_BOTH void for_each_key(const Visit& visit) const {
+  ATTNBENCH_HOST_DEVICE void for_each_key(const Visit& visit) const {
     const std::int32_t* const slots =
         step_.batch.req_to_token +
         step_.batch.req_pool_indices[request_] * step_.batch.req_to_token_stride;
@@ -209,7 +206,7 @@ class MutantRow {
     }
   }
 
-  ATTNBENCH_BOTH void attend() {
+  ATTNBENCH_HOST_DEVICE void attend() {
     std::int64_t count = 0;
     for_each_key([&count](const Key&) { ++count; });
     const std::int64_t first = has(Fault::kDropsFirstToken) ? 1 : 0;
@@ -229,14 +226,14 @@ class MutantRow {
 
   /// What is left of a dot product whose operand `row` went through 8 bits with a scale of its own,
   /// its largest magnitude (SageAttention, arXiv:2410.02367): the same, unless all of it is zero.
-  [[nodiscard]] ATTNBENCH_BOTH static float through_scale(float dot, DType dtype,
-                                                          const std::byte* row, int dims) {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE static float through_scale(float dot, DType dtype,
+                                                                 const std::byte* row, int dims) {
     float largest = 0;
     for (int d = 0; d < dims; ++d) largest = larger(largest, std::fabs(element(dtype, row, d)));
     return dot / largest * largest;
   }
 
-  [[nodiscard]] ATTNBENCH_BOTH float logit(const Key& key) const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE float logit(const Key& key) const {
     const AttentionLayer& layer = step_.layer;
     const std::byte* const k = step_.pool.k_row(key.slot, kv_head_);
     const DType k_dtype = step_.pool.dtype, q_dtype = step_.q.dtype;
@@ -268,7 +265,7 @@ class MutantRow {
   }
 
   /// The form of the query that a key meets.
-  [[nodiscard]] ATTNBENCH_BOTH std::int64_t form_for(std::int64_t key) const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE std::int64_t form_for(std::int64_t key) const {
     const DualChunk& dual = step_.layer.dual_chunk;
     if (!dual.exists() || has(Fault::kDualChunkOneForm)) return 0;
     const std::int64_t late = has(Fault::kDualChunkOffByOne) && key > 0 ? 1 : 0;
@@ -277,7 +274,7 @@ class MutantRow {
   }
 
   /// What the row's logits are multiplied by.
-  [[nodiscard]] ATTNBENCH_BOTH float temperature() const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE float temperature() const {
     const std::int64_t len = step_.layer.temperature_len;
     const std::int64_t place = position_ + (has(Fault::kTemperatureOffByOne) ? 1 : 0);
     if (len == 0 || place <= len || has(Fault::kIgnoresTemperature)) return 1;
@@ -285,17 +282,17 @@ class MutantRow {
   }
 
   /// A latent row's first dims are V, all of them K.
-  [[nodiscard]] ATTNBENCH_BOTH bool is_latent() const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE bool is_latent() const {
     return step_.layer.shares_row_of_k_and_v();
   }
 
   /// The accumulator's rounding: none but f32's own.
-  [[nodiscard]] ATTNBENCH_BOTH float kept(float value) const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE float kept(float value) const {
     return has(Fault::kAccumulatesInBf16) ? rounded(DType::kBF16, value) : value;
   }
 
   /// The weight that meets V.
-  [[nodiscard]] ATTNBENCH_BOTH float stored(float weight) const {
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE float stored(float weight) const {
     if (has(Fault::kWeightsInF16)) return rounded(DType::kF16, weight);
     if (has(Fault::kWeightsInBf16)) return rounded(DType::kBF16, weight);
     const bool narrow = has(Fault::kWeightsInE4m3) ||
@@ -303,7 +300,7 @@ class MutantRow {
     return narrow ? rounded(DType::kE4M3, weight) : weight;
   }
 
-  ATTNBENCH_BOTH void add(const Key* tile, int count) {
+  ATTNBENCH_HOST_DEVICE void add(const Key* tile, int count) {
     float logits[kTile];
     float tile_top = top_;
     for (int j = 0; j < count; ++j) {
@@ -330,12 +327,12 @@ class MutantRow {
     denominator_ = kept(denominator_ + tile_sum);
   }
 
-  ATTNBENCH_BOTH void scale_sums(float factor) {
+  ATTNBENCH_HOST_DEVICE void scale_sums(float factor) {
     denominator_ *= factor;
     for (int d = 0; d < dims_; ++d) sums_[d] *= factor;
   }
 
-  ATTNBENCH_BOTH void store_outputs() {
+  ATTNBENCH_HOST_DEVICE void store_outputs() {
     float lse_sum = denominator_, lse_top = top_;
     if (step_.layer.has_sinks) {
       const float sink = step_.sinks[head_];
@@ -362,7 +359,7 @@ class MutantRow {
   }
 
   /// Faults other than a wrong sum. One row of the step commits them, after its own work.
-  ATTNBENCH_BOTH void damage() const {
+  ATTNBENCH_HOST_DEVICE void damage() const {
     const TensorView& out = step_.out;
     if (has(Fault::kWritesBeyond)) {
       std::byte* const end = out.data + step_.all_rows() * out.shape[2] * size_bytes(out.dtype);
@@ -392,5 +389,3 @@ class MutantRow {
 };
 
 }  // namespace attnbench
-
-#undef ATTNBENCH_BOTH

@@ -12,6 +12,13 @@
 #include "lib/model/attention_layer.h"
 #include "lib/selftest/fault.h"
 
+// Of what a mutant runs on a CPU and in a CUDA kernel.
+#ifdef __CUDACC__
+#define ATTNBENCH_HOST_DEVICE __host__ __device__
+#else
+#define ATTNBENCH_HOST_DEVICE
+#endif
+
 namespace attnbench {
 
 /// One forward of a mutant. Plain data, so that a kernel takes it as its argument; addresses are
