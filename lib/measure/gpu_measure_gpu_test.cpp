@@ -87,7 +87,8 @@ TEST_F(GpuMeasure, counts_samples_before_which_another_stream_was_busy) {
                                      {"beside", CacheState::kServing, beside}};
   const auto timings = measure_cells(cells, *device_, {}, 1, {});
   EXPECT_LE(timings[0].disturbed, 0.05 * timings[0].samples);
-  EXPECT_GE(timings[1].disturbed, 0.95 * timings[1].samples);
+  // The first sample of a visit begins on an idle device.
+  EXPECT_GE(timings[1].disturbed, 0.99 * (timings[1].samples - timings[1].rounds));
 }
 
 TEST_F(GpuMeasure, finds_ceilings_of_a_real_gpu) {
