@@ -210,10 +210,11 @@ void DeviceSamples::warm_up(WarmUp& first, double enough_s, double limit_s, cons
 
 void DeviceSamples::take(SampleBlock& block, int count, double left_s, const Stop& stop) {
   const NvtxRange range(cell_.name, cell_.bytes);  // around the block: inside, it would be timed
+  const double begin = clock_();
+  if (!is_loaded()) load();
   device_
       ->wait_until_idle();  // other cells' work on other streams would disturb this one's samples
   find_idle_lead();
-  const double begin = clock_();
   for (int i = 0; i < count; ++i) {
     // Only between samples, and never before the first: a timeout leaves at least one block.
     if (i > 0 && block.spent_s >= left_s) break;

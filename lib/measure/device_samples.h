@@ -26,12 +26,12 @@ class DeviceSamples final : public SampleSource {
   DeviceSamples(TimedCell cell, Clock clock, Device& device, Stream& stream, SampleTimer* timer);
 
   void warm_up(WarmUp& first, double enough_s, double limit_s, const Stop& stop) override;
+  /// What was not warmed up begins with one untimed forward, and the recording of a graph.
   void take(SampleBlock& block, int count, double left_s, const Stop& stop) override;
 
-  /// One untimed forward, and the recording of a graph: all that take() needs of warm_up().
-  void load();
-
  private:
+  [[nodiscard]] bool is_loaded() const { return static_cast<bool>(prepare_); }
+  void load();
   void update(Stream& stream) const;
   /// Of this cell's samples, with all that precedes their work and none of it.
   void find_idle_lead();

@@ -34,7 +34,7 @@ struct SampleBlock {
   std::vector<TimedSample> samples;
   std::vector<SampleOutputs> outputs;  ///< one a sample, where its inputs are checked
   std::string damage;                  ///< CheckedInputs::damage after the last of them
-  double spent_s = 0;                  ///< wall time, flushes and untimed forwards included
+  double spent_s = 0;  ///< wall time of all that the visit did, by the clock of who did it
   /// The same by the run's own clock, where another process took the samples; 0: it did not.
   double passed_s = 0;
   ClockEvents clock_events;           ///< at its end

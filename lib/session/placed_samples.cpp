@@ -9,10 +9,7 @@ void PlacedSamples::warm_up(WarmUp& first, double enough_s, double limit_s, cons
 }
 
 void PlacedSamples::take(SampleBlock& block, int count, double left_s, const Stop& stop) {
-  const std::size_t turn = visits_++;
-  DeviceSamples& placement = *placements_[turn % placements_.size()];
-  if (turn > 0 && turn < placements_.size()) placement.load();
-  placement.take(block, count, left_s, stop);
+  placements_[visits_++ % placements_.size()]->take(block, count, left_s, stop);
 }
 
 }  // namespace attnbench

@@ -45,5 +45,31 @@ TEST(PlacedSamples, take_turns_and_load_a_placement_before_its_first_visit) {
             "bb");
 }
 
+// A run compares a visit's time with its own clock: what is left out looks like a clock that was
+// slowed. A forward of a long context takes milliseconds.
+TEST(PlacedSamples, count_the_loading_of_a_placement_as_time_of_its_visit) {
+  const auto device = make_cpu_device(1);
+  const auto stream = device->make_stream();
+  double now_s = 0;
+  std::vector<std::unique_ptr<DeviceSamples>> placements;
+  for (int placement = 0; placement < 2; ++placement) {
+    TimedCell cell;
+    cell.forward = [&](Stream&) { now_s += 1; };
+    placements.push_back(std::make_unique<DeviceSamples>(
+        std::move(cell), [&] { return now_s; }, *device, *stream, nullptr));
+  }
+  PlacedSamples samples(std::move(placements));
+  const auto never = [] { return false; };
+  WarmUp first;
+  samples.warm_up(first, 0, 1, never);
+  std::vector<double> spent_s;
+  for (int visit = 0; visit < 4; ++visit) {
+    SampleBlock block;
+    samples.take(block, 2, 10, never);
+    spent_s.push_back(block.spent_s);
+  }
+  EXPECT_THAT(spent_s, testing::ElementsAre(2, 3, 2, 2));
+}
+
 }  // namespace
 }  // namespace attnbench
