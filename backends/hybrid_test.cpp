@@ -56,6 +56,20 @@ TEST(Hybrid, agrees_on_every_mixed_case_with_either_backend_for_either_phase) {
   EXPECT_GT(taken, 10);
 }
 
+TEST(Hybrid, hands_spans_and_lists_of_chosen_keys_to_both) {
+  const auto device = make_cpu_device();
+  Case spans = interleaved(), lists = spans;
+  for (Request& request : spans.requests) {
+    if (request.q_len > 1) request.spans = {{request.kv_len - request.q_len, request.kv_len}};
+  }
+  lists.layer.selection = {.topk = 7, .groups = SelectionGroups::kKvHeads};
+  const auto backend = make_pair_of<CpuFlashBackend, CpuFlashBackend>();
+  const auto dense = make_pair_of<TorchNativeBackend, TorchNativeBackend>();
+  Fixture with_spans(spans, *device), with_lists(lists, *device);
+  conformance::expect_agreement(*backend, spans, Fill::kNormal, *device, with_spans);
+  conformance::expect_agreement(*dense, lists, Fill::kNormal, *device, with_lists);
+}
+
 TEST(Hybrid, names_the_kernels_that_the_plans_of_both_have_chosen) {
   const auto device = make_cpu_device();
   auto prefill = std::make_unique<NamedKernel>(std::make_unique<CpuFlashBackend>(), "engine 5");

@@ -53,6 +53,8 @@ BatchRows::BatchRows(const ForwardBatch& whole, std::int64_t first, std::int64_t
   batch_.out_cache_loc = some_of(whole.out_cache_loc, token, tokens);
   batch_.positions = some_of(whole.positions, token, tokens);
   batch_.encoder_lens = some_of(whole.encoder_lens, first, count);
+  batch_.spans = some_of(whole.spans, 2 * token, 2 * tokens);
+  if (whole.chosen) batch_.chosen = whole.chosen->of_tokens(token, tokens);
   if (problem.mode != ForwardMode::kDecode) {
     batch_.extend_prefix_lens = some_of(whole.extend_prefix_lens, first, count);
     batch_.extend_seq_lens = some_of(whole.extend_seq_lens, first, count);
@@ -90,6 +92,10 @@ BatchRows::BatchRows(const ForwardBatch& whole, std::int64_t first, std::int64_t
   device_batch_.out_cache_loc = at(device.out_cache_loc, token);
   device_batch_.kv_lens = at(device.kv_lens, first);
   device_batch_.positions = at(device.positions, token);
+  device_batch_.spans = at(device.spans, 2 * token);
+  const std::int64_t lists = token * problem.layer.selection_groups();
+  device_batch_.topk_indices = at(device.topk_indices, lists * problem.layer.selection.topk);
+  device_batch_.topk_length = at(device.topk_length, lists);
   const std::size_t bytes = qo_indptr.size() * sizeof(std::int32_t);
   std::byte* const copied = memory.reserve_indices("qo_indptr", bytes);
   memory.device().copy_from_host(copied, qo_indptr.data(), bytes);
