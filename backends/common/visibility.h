@@ -109,6 +109,20 @@ struct RequestRows {
                   layer.dual_chunk, begin, most);
 }
 
+/// Rows from `begin` on, at most `most`, that may have the same keys: of a layer with a selection
+/// those of one token, which share its list.
+[[nodiscard]] inline std::int64_t rows_of_one_list(const AttentionLayer& layer, std::int64_t begin,
+                                                   std::int64_t most) {
+  const std::int64_t group = layer.group_size();
+  return layer.selection.exists() ? std::min(most, group - begin % group) : most;
+}
+
+/// The same in tokens: how many of a request's `q_len` may have rows in one tile.
+[[nodiscard]] inline std::int64_t tokens_of_one_list(const AttentionLayer& layer,
+                                                     std::int64_t q_len) {
+  return layer.selection.exists() ? std::min<std::int64_t>(q_len, 1) : q_len;
+}
+
 /// The bidirectional span that a query token is part of; empty: there is none.
 [[nodiscard]] inline KeyRun span_of(const ForwardBatch& batch, std::int64_t request,
                                     std::int64_t token) {

@@ -6,6 +6,7 @@
 
 #include "backends/cpu_flash/plan.h"
 #include "backends/testing/conformance.h"
+#include "backends/testing/list_conformance.h"
 
 namespace attnbench::cpu_flash {
 namespace {
@@ -18,6 +19,15 @@ Case long_case(const Case& small) {
   c.id = small.mix + "/long";
   for (Request& request : c.requests) request.kv_len += 1100;
   return c;
+}
+
+/// The same with lists of chosen keys that are longer than a piece, or hold more.
+std::vector<Case> long_lists(const Case& small) {
+  using enum SelectionPadding;
+  constexpr SelectionGroups kPerHead = SelectionGroups::kKvHeads;
+  return {with_selection(long_case(small), {.topk = 700, .padding = kRepeat}),
+          with_selection(long_case(small), {.topk = 40, .unit = 16, .groups = kPerHead}),
+          with_selection(long_case(small), {.topk = 1500, .groups = kPerHead, .padding = kFront})};
 }
 
 /// Agreement with the reference by each instruction set that this processor has. They share the
@@ -99,6 +109,22 @@ TEST_P(CpuFlash, agrees_with_the_reference_wherever_it_splits) {
   }
 }
 
+TEST_F(CpuFlashOnEachTarget, reads_lists_of_chosen_keys_wherever_they_are_split) {
+  Case scales_inside = small_mla();
+  scales_inside.kv_cache.dtype = DType::kE4M3;
+  scales_inside.kv_cache.scales = KvScales::kBlock;
+  for (const Case& small : {small_plain_decode(), small_fp8(), small_mla(), scales_inside}) {
+    for (const Case& c : long_lists(small)) {
+      for (const Fill fill : {Fill::kNeedle, Fill::kNormal}) expect_agreement(c, fill);
+    }
+  }
+}
+
+TEST_P(CpuFlash, leaves_out_entries_of_a_list_that_do_not_count) {
+  conformance::expect_missing_entries_change_nothing(make, *device_);
+  conformance::expect_empty_lists_to_give_zeros(make, *device_);
+}
+
 TEST_P(CpuFlash, leaves_real_rows_as_they_are_beside_padding) {
   conformance::expect_padding_changes_nothing(make, *device_);
 }
@@ -115,6 +141,7 @@ TEST_P(CpuFlash, runs_an_idle_batch) { conformance::expect_idle(make, *device_);
 
 TEST_P(CpuFlash, gives_a_request_the_same_bits_alone_and_in_a_batch) {
   for (const Case& c : all_small_cases()) conformance::expect_batch_invariance(make, c, *device_);
+  conformance::expect_batch_invariance(make, long_lists(small_fp8()).front(), *device_);
   conformance::expect_batch_invariance(make, long_case(small_fp8()), *device_);
 }
 
@@ -129,7 +156,8 @@ TEST_F(CpuFlashOnEachTarget, agrees_with_the_reference_where_contexts_are_split)
 
 TEST_P(CpuFlash, gives_the_same_bits_on_one_thread_and_on_three) {
   const int before = omp_get_max_threads();
-  for (const Case& c : {long_case(small_fp8()), small_chunked_mixed()}) {
+  for (const Case& c :
+       {long_case(small_fp8()), small_chunked_mixed(), long_lists(small_plain_decode()).front()}) {
     Fixture fixture(c, *device_);
     fixture.fill(Fill::kNormal);
     CpuFlashBackend backend;

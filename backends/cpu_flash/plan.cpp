@@ -18,13 +18,18 @@ std::int64_t tile_rows(std::int64_t rows) {
   return ((rows + tiles - 1) / tiles + kStep - 1) / kStep * kStep;
 }
 
+void add_item(WorkPlan& plan, const Item& item) {
+  plan.items.push_back(item);
+  plan.max_rows = std::max(plan.max_rows, item.rows());
+  plan.max_keys = std::max(plan.max_keys, item.key_end - item.key_begin);
+}
+
 void plan_tile(WorkPlan& plan, Item tile, bool may_split, std::int64_t split_keys) {
-  plan.max_rows = std::max(plan.max_rows, tile.rows());
   const std::int64_t first = tile.key_begin / split_keys;
   const std::int64_t last = (tile.key_end + split_keys - 1) / split_keys;
   const std::int64_t splits = last - first;
   if (!may_split || splits <= 1) {
-    plan.items.push_back(tile);
+    add_item(plan, tile);
     return;
   }
   plan.merges.push_back(
@@ -35,8 +40,30 @@ void plan_tile(WorkPlan& plan, Item tile, bool may_split, std::int64_t split_key
     item.key_end = std::min(tile.key_end, (split + 1) * split_keys);
     item.partial = plan.partial_rows;
     plan.partial_rows += tile.rows();
-    plan.items.push_back(item);
+    add_item(plan, item);
   }
+}
+
+/// Sets the keys that some row of the tile sees.
+void set_keys(Item& tile, const ForwardBatch& batch, const AttentionLayer& layer) {
+  const std::int64_t group = layer.group_size();
+  tile.key_begin = batch.kv_len(tile.request);
+  tile.key_end = 0;
+  for (std::int64_t t = tile.row_begin / group; t <= (tile.row_end - 1) / group; ++t) {
+    const Visibility seen = visibility_of(batch, layer, tile.request, t);
+    tile.key_begin = std::min(tile.key_begin, seen.begin);
+    tile.key_end = std::max(tile.key_end, seen.end);
+  }
+  tile.key_begin = std::min(tile.key_begin, tile.key_end);
+}
+
+/// The same of a list of chosen keys, which may be the KV head's own.
+void set_chosen_keys(Item& tile, const ForwardBatch& batch, const AttentionLayer& layer) {
+  const int group = layer.group_size();
+  const std::int64_t token = first_token(batch, tile.request) + tile.row_begin / group;
+  const int list = layer.selection_group(tile.kv_head * group);
+  tile.key_begin = 0;
+  tile.key_end = std::ssize(batch.chosen->list(token, list)) * batch.chosen->unit;
 }
 
 }  // namespace
@@ -49,19 +76,14 @@ WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer,
     const std::int64_t rows = batch.q_len(r) * group;
     const std::int64_t step = tile_rows(rows);
     for (std::int64_t begin = 0, end = 0; begin < rows; begin = end) {
-      end = tile_end(batch, layer, r, begin, step);
+      end = tile_end(batch, layer, r, begin, rows_of_one_list(layer, begin, step));
       Item tile;
       tile.request = r;
       tile.row_begin = begin;
       tile.row_end = end;
-      tile.key_begin = batch.kv_len(r);
-      for (std::int64_t t = begin / group; t <= (tile.row_end - 1) / group; ++t) {
-        const Visibility seen = visibility_of(batch, layer, r, t);
-        tile.key_begin = std::min(tile.key_begin, seen.begin);
-        tile.key_end = std::max(tile.key_end, seen.end);
-      }
-      tile.key_begin = std::min(tile.key_begin, tile.key_end);
+      set_keys(tile, batch, layer);
       for (tile.kv_head = 0; tile.kv_head < layer.heads_kv; ++tile.kv_head) {
+        if (batch.chosen) set_chosen_keys(tile, batch, layer);
         plan_tile(plan, tile, rows <= WorkPlan::kMaxSplitRows, split_keys);
       }
     }

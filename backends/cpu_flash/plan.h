@@ -11,7 +11,9 @@
 namespace attnbench::cpu_flash {
 
 /// Rows of one request that share a KV head, counted token * group_size + head within the group.
-/// What one thread computes in one go: rows [row_begin, row_end) over keys [key_begin, key_end).
+/// What one thread computes in one go: rows [row_begin, row_end) over keys [key_begin, key_end). Of
+/// a layer with a selection these count along the list of the rows' token: `unit` for each entry,
+/// also for one that is none.
 struct Item {
   std::int64_t request = 0;
   int kv_head = 0;
@@ -44,6 +46,7 @@ struct WorkPlan {
   std::vector<Merge> merges;
   std::int64_t partial_rows = 0;
   std::int64_t max_rows = 0;  ///< of an item
+  std::int64_t max_keys = 0;  ///< likewise
 
   /// Keys converted and scored at once, a multiple of which every split is; wide rows take fewer,
   /// so that the tile stays in a core's second-level cache.

@@ -57,6 +57,20 @@ TEST(FlashPlan, splits_at_multiples_of_as_many_keys_as_it_is_told) {
   EXPECT_EQ(plan.merges.back().splits, 5);
 }
 
+TEST(FlashPlan, cuts_along_the_list_of_each_token_and_kv_head) {
+  Case c = decode_of({2000, 30});
+  c.mode = ForwardMode::kExtend;
+  for (Request& request : c.requests) request.q_len = 2;
+  c = with_selection(c, {.topk = 70, .unit = 8, .groups = SelectionGroups::kKvHeads});
+  std::map<std::int64_t, int> pieces;  // by their keys
+  for (const Item& item : plan_of(c).items) {
+    EXPECT_EQ(item.rows(), c.layer.group_size());
+    ++pieces[item.key_end - item.key_begin];
+  }
+  // Two tokens and three heads of each request. The short one's lists have the 4 units there are.
+  EXPECT_EQ(pieces, (std::map<std::int64_t, int>{{512, 6}, {70 * 8 - 512, 6}, {4 * 8, 6}}));
+}
+
 TEST(FlashPlan, hands_out_the_longest_work_first) {
   const WorkPlan plan = plan_of(decode_of({3, 400, 20}));
   EXPECT_EQ(plan.items.front().request, 1);

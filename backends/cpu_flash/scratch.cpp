@@ -34,6 +34,7 @@ Scratch carve(Carver& carver, const WorkPlan& plan, const AttentionLayer& layer,
   s.k = carver.take<float>(g.tile_keys * (g.padded_dk + kRowGap));
   s.v = carver.take<float>(g.tile_keys * (g.padded_dv + kRowGap));
   s.row_pointers = carver.take<const std::byte*>(4 * (g.tile_keys + kKeySlack));
+  if (layer.selection.exists()) s.keys = carver.take<std::int32_t>(plan.max_keys);
   s.rows.highest = carver.take<float>(g.padded_rows);
   s.rows.sum = carver.take<float>(g.padded_rows);
   s.rows.correction = carver.take<float>(g.padded_rows);

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <span>
 
 #include "backends/common/visibility.h"
 #include "backends/cpu_flash/geometry.h"
 #include "backends/cpu_flash/tile_queries.h"
+#include "lib/base/int_math.h"
 
 namespace attnbench::cpu_flash {
 namespace {
@@ -40,21 +42,28 @@ void write_row(const ForwardBatch& batch, std::int64_t request, std::int64_t tok
                             : pool.shared_v_scale(request, kv_head);
   float factor = v_scale / batch.tensors.out_scale;
   highest *= kLn2;
-  float lse = kMinusInfinity;
-  if (batch.problem->layer.has_sinks) {
+  float lse = highest == kMinusInfinity ? kMinusInfinity : highest + std::log(sum);
+  if (layer.has_sinks) {
     const float sink = batch.tensors.sinks[head];
     const float top = std::max(highest, sink);
     const float keys = highest == kMinusInfinity ? 0.0f : std::exp(highest - top);
     const float total = sum * keys + std::exp(sink - top);
-    lse = top + std::log(total);
+    if (!layer.selection.exists()) lse = top + std::log(total);
     factor *= keys / total;
   } else if (highest != kMinusInfinity) {
-    lse = highest + std::log(sum);
     factor /= sum;
   }
   std::memcpy(batch.tensors.lse.row(token, head), &lse, sizeof lse);
   std::byte* to = batch.tensors.out.row(token, head);
   store_row(batch.tensors.out.dtype, out, factor, batch.problem->layer.head_dim_v, to);
+}
+
+/// What a row of the item sees of the keys that the item reads: of a list all that is read.
+Visibility visibility_in(const ForwardBatch& batch, const Item& item, std::int64_t token) {
+  if (!batch.chosen) return visibility_of(batch, batch.problem->layer, item.request, token);
+  Visibility seen;
+  seen.end = std::numeric_limits<std::int32_t>::max();
+  return seen;
 }
 
 /// First key of the item's range, or its end, from which on the row's mask has to be looked at.
@@ -78,7 +87,7 @@ void load_rows(const ForwardBatch& batch, const Item& item, const Geometry& g, c
     const bool real = r < item.rows();  // padding rows see everything: they never slow a tile down
     const std::int64_t row = item.row_begin + std::min(r, item.rows() - 1);
     const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
-    const Visibility seen = visibility_of(batch, layer, item.request, row / group);
+    const Visibility seen = visibility_in(batch, item, row / group);
     s.rows.temperature[r] = static_cast<float>(logit_temperature(layer, prefix + row / group));
     s.rows.slope[r] = layer.has_alibi ? static_cast<float>(alibi_slope(layer, head)) : 0.0f;
     s.rows.position[r] = static_cast<std::int32_t>(seen.position);
@@ -92,15 +101,36 @@ void load_rows(const ForwardBatch& batch, const Item& item, const Geometry& g, c
   std::fill_n(s.out, item.rows() * g.out_stride, 0.0f);
 }
 
-/// Addresses of the rows of keys [begin, end); the slack repeats the last key, which is owned.
-void address_rows(const ForwardBatch& batch, const Item& item, std::int64_t begin, std::int64_t end,
-                  RowPointers& to) {
+/// The keys that the item's part of its token's list names: none for an entry of -1, and none
+/// behind the query. Returns how many.
+std::int64_t load_chosen_keys(const ForwardBatch& batch, const Item& item, std::int32_t* to) {
+  const AttentionLayer& layer = batch.problem->layer;
+  const ChosenKeys& chosen = *batch.chosen;
+  const int group = layer.group_size();
+  const std::int64_t token = item.row_begin / group;
+  const std::int64_t place = batch.kv_len(item.request) - batch.q_len(item.request) + token;
+  const std::span<const std::int32_t> list = chosen.list(
+      first_token(batch, item.request) + token, layer.selection_group(item.kv_head * group));
+  std::int64_t count = 0;
+  for (std::int64_t i = item.key_begin; i < item.key_end; ++i) {
+    const std::int64_t entry = list[to_size(i / chosen.unit)];
+    const std::int64_t key = entry * chosen.unit + i % chosen.unit;
+    if (entry >= 0 && key <= place) to[count++] = static_cast<std::int32_t>(key);
+  }
+  return count;
+}
+
+/// Addresses of the rows of keys [begin, end), or of the chosen ones from keys[begin] to keys[end];
+/// the slack repeats the last key, which is owned.
+void address_rows(const ForwardBatch& batch, const Item& item, const std::int32_t* keys,
+                  std::int64_t begin, std::int64_t end, RowPointers& to) {
   const KvPool& pool = *batch.token_to_kv_pool;
   const auto slots =
       batch.req_to_token_pool->row(batch.req_pool_indices[static_cast<std::size_t>(item.request)]);
   to.keys = end - begin;
   for (std::int64_t j = 0; j < to.keys; ++j) {
-    const auto slot = static_cast<std::uint32_t>(slots[static_cast<std::size_t>(begin + j)]);
+    const std::int64_t key = keys != nullptr ? keys[begin + j] : begin + j;
+    const auto slot = static_cast<std::uint32_t>(slots[to_size(key)]);
     const auto page_size = static_cast<std::uint32_t>(pool.page_size);  // 32 bits divide faster
     const std::int64_t page = slot / page_size, offset = slot % page_size;
     const std::int64_t size = size_bytes(pool.dtype);
@@ -133,10 +163,10 @@ void run_keys(const ForwardBatch& batch, const Item& item, const Kernels& kernel
     return std::min(item.key_end, (begin / tile_keys + 1) * tile_keys);
   };
   std::int64_t begin = item.key_begin, end = end_of(begin);
-  address_rows(batch, item, begin, end, tile);
+  address_rows(batch, item, work.s.keys, begin, end, tile);
   while (begin < item.key_end) {
     const std::int64_t next_end = end_of(end);
-    address_rows(batch, item, end, next_end, next);
+    address_rows(batch, item, work.s.keys, end, next_end, next);
     kernels.run_tile(work, tile, next, static_cast<std::int32_t>(begin));
     std::swap(tile, next);
     begin = end;
@@ -146,10 +176,15 @@ void run_keys(const ForwardBatch& batch, const Item& item, const Kernels& kernel
 
 }  // namespace
 
-void run_item(const ForwardBatch& batch, const Item& item, const Kernels& kernels,
+void run_item(const ForwardBatch& batch, const Item& planned, const Kernels& kernels,
               const Scratch& scratch, const Partials& partials) {
   const AttentionLayer& layer = batch.problem->layer;
   const KvPool& pool = *batch.token_to_kv_pool;
+  Item item = planned;
+  if (batch.chosen) {
+    item.key_end = load_chosen_keys(batch, planned, scratch.keys);
+    item.key_begin = 0;
+  }
   const Geometry g(layer, item.rows(), kernels.lanes);
   Scratch s = scratch;
   if (item.partial >= 0) s.out = partials.out + item.partial * g.out_stride;

@@ -26,7 +26,7 @@ struct Partials {
                                  const AttentionLayer& layer, std::int64_t lanes);
 
 /// Computes one item into the output, or into the partial results.
-void run_item(const ForwardBatch& batch, const Item& item, const Kernels& kernels,
+void run_item(const ForwardBatch& batch, const Item& planned, const Kernels& kernels,
               const Scratch& scratch, const Partials& partials);
 
 /// Merges row `row` of the merge's rows over its splits, first to last, into the output.

@@ -42,14 +42,33 @@ TEST_P(ConformanceOfMutant, goes_red_at_a_case_that_passes_without_the_fault) {
   FAIL() << "no case shows it";
 }
 
-INSTANTIATE_TEST_SUITE_P(Faults, ConformanceOfMutant, testing::ValuesIn(kFaults),
-                         [](const testing::TestParamInfo<Fault>& fault) {
-                           std::string name(to_string(fault.param));
-                           std::ranges::replace_if(
-                               name, [](unsigned char letter) { return !std::isalnum(letter); },
-                               '_');
-                           return name;
-                         });
+std::string name_of(const testing::TestParamInfo<Fault>& fault) {
+  std::string name(to_string(fault.param));
+  std::ranges::replace_if(
+      name, [](unsigned char letter) { return !std::isalnum(letter); }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, ConformanceOfMutant, testing::ValuesIn(kFaults), name_of);
+
+/// In cases that come late among cases().
+class ListsOfMutant : public testing::TestWithParam<Fault> {};
+
+TEST_P(ListsOfMutant, go_red_at_a_case_that_passes_without_the_fault) {
+  for (const Case& c : small_selections()) {
+    const std::vector<FillTruth> truth = truth_of_all_rows(c, kFills);
+    if (fault_found_in(c, truth, GetParam()).empty()) continue;
+    EXPECT_EQ(fault_found_in(c, truth, Fault::kNone), "");
+    return;
+  }
+  FAIL() << "no case shows it";
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, ListsOfMutant,
+                         testing::Values(Fault::kIgnoresSelection, Fault::kIgnoresTopkLength,
+                                         Fault::kTakesMissingEntryForLastKey,
+                                         Fault::kListOfNextGroup),
+                         name_of);
 
 }  // namespace
 }  // namespace attnbench::conformance
