@@ -20,6 +20,7 @@ struct OutputParams {
   std::byte* lse = nullptr;  ///< [T, Hq] f32, natural log
   std::int64_t lse_token_stride = 0, lse_head_stride = 0;
   const float* sinks = nullptr;  ///< [Hq] or null
+  bool sink_in_lse = true;       ///< false: the LSE is of the keys only
   std::int32_t heads_kv = 1;
   std::int32_t group = 1;  ///< query heads per KV head
   float v_scale = 1;       ///< over the scale of outputs in fp8

@@ -32,7 +32,7 @@ class Attention {
         shared_(shared),
         address_(cuda::shared_address(shared)),
         queries_(p, item),
-        rows_(tiles::lane_rows(p, item, 0)) {}
+        rows_(tiles::lane_rows(p, tiles::item_at(p, &item), 0)) {}
 
   /// Keys from `first_key` on, which lie in `stage`.
   __device__ __forceinline__ void attend(int stage, int first_key) {
@@ -267,7 +267,7 @@ class Attention {
       const int d = kWarpDims * thread_.warp + 16 * chunk + 4 * (thread_.lane % 4);
       if (whole) {
         cuda::store_out<T>(p_, place, d, four);
-        if (d == 0) cuda::store_lse(p_, place, merge.lse());
+        if (d == 0) cuda::store_lse(p_, place, p_.sink_in_lse ? merge.lse() : lse);
       } else {
         *reinterpret_cast<float4*>(p_.partial_out + piece * kDv + d) = four;
         if (d == 0) p_.partial_lse[piece] = lse;
@@ -292,16 +292,17 @@ template <class T, class Kv>
 __global__ void __launch_bounds__(kThreads, 1)
     fp8_kernel([[maybe_unused]] const __grid_constant__ Params p) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  extern __shared__ __align__(128) std::byte tiles[];
+  extern __shared__ __align__(128) std::byte shared[];
   const Item* next = p.items + p.part_begin[blockIdx.x];
   const Item* const end = p.items + p.part_begin[blockIdx.x + 1];
-  Copies<Kv> copies(p, next, end, cuda::shared_address(tiles));
+  Copies<Kv> copies(p, next, end, cuda::shared_address(shared));
 #pragma unroll
   for (int ahead = 0; ahead < Layout<Kv>::kStages - 1; ++ahead) copies.start();
   int stage = 0;
   for (; next != end; ++next) {
-    Attention<T, Kv> attention(p, *next, tiles);
-    const int count = tiles_of(*next), first_key = next->key_begin;
+    Attention<T, Kv> attention(p, *next, shared);
+    const Keys keys(p, next);
+    const int count = keys.tiles(), first_key = keys.begin;
     for (int tile = 0; tile < count; ++tile) {
       cuda::cp_async_wait<Layout<Kv>::kStages - 2>();
       __syncthreads();  // this tile is there, and the one before is not read any more

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "backends/common/cuda/cp_async.cuh"
+#include "backends/common/tiles/item_at.cuh"
 #include "backends/mla/latent_rows.cuh"
 #include "backends/mla/params.h"
 
@@ -52,10 +53,23 @@ struct Layout {
 /// Chunks of 16 bytes: the latent columns, then the scales of ScaledBlocks or the rope columns.
 inline constexpr int kLatentChunks = kDv / 16;
 
-/// Tiles of an item. One without keys has a tile, of which no row sees anything.
-__device__ __forceinline__ int tiles_of(const Item& item) {
-  return max(1, (item.key_end - item.key_begin + kTileKeys - 1) / kTileKeys);
-}
+/// An item's keys, and what leads to them.
+struct Keys {
+  int begin = 0, end = 0;
+  int table_row = 0;
+
+  Keys() = default;
+  __device__ __forceinline__ Keys(const Params& p, const Item* at) {
+    const Item item = tiles::item_at(p, at);
+    begin = item.key_begin;
+    end = item.key_end;
+    table_row = tiles::table_row(item);
+  }
+  /// An item without keys has a tile, of which no row sees anything.
+  [[nodiscard]] __device__ __forceinline__ int tiles() const {
+    return max(1, (end - begin + kTileKeys - 1) / kTileKeys);
+  }
+};
 
 struct Thread {
   int lane = static_cast<int>(threadIdx.x % 32);
@@ -75,6 +89,7 @@ class Copies {
   __device__ __forceinline__ Copies(const Params& p, const Item* first, const Item* end,
                                     std::uint32_t shared)
       : p_(p), next_(first), end_(end), shared_(shared) {
+    load_keys();
     look_up();
   }
 
@@ -82,7 +97,11 @@ class Copies {
   __device__ __forceinline__ void start() {
     if (next_ != end_) {
       copy();
-      if (++tile_ == tiles_of(*next_)) tile_ = 0, ++next_;
+      if (++tile_ == keys_.tiles()) {
+        tile_ = 0;
+        ++next_;
+        load_keys();
+      }
       look_up();
     }
     cuda::cp_async_commit();
@@ -91,16 +110,19 @@ class Copies {
  private:
   static constexpr std::int64_t kAbsent = -1;
 
+  __device__ __forceinline__ void load_keys() {
+    if (next_ != end_) keys_ = Keys(p_, next_);
+  }
   /// Where a key's row lies: lane % 16 knows that of this warp's. Asked a tile ahead, because the
   /// block table waits for memory.
   __device__ __forceinline__ void look_up() {
     place_ = kAbsent;
     if (next_ == end_) return;
     const int key =
-        next_->key_begin + tile_ * kTileKeys + kWarpKeys * thread_.warp + thread_.lane % kWarpKeys;
-    if (key >= next_->key_end) return;
+        keys_.begin + tile_ * kTileKeys + kWarpKeys * thread_.warp + thread_.lane % kWarpKeys;
+    if (key >= keys_.end) return;
     const int page =
-        __ldg(p_.block_table + next_->request * p_.block_table_width + (key >> p_.page_shift));
+        __ldg(p_.block_table + keys_.table_row * p_.block_table_width + (key >> p_.page_shift));
     place_ = page * p_.k_page_stride + (key & ((1 << p_.page_shift) - 1)) * p_.k_token_stride;
   }
   /// A row's 512 columns by all lanes, then what is behind them of all rows.
@@ -126,6 +148,7 @@ class Copies {
   const Params& p_;
   const Item* next_;
   const Item* end_;
+  Keys keys_;  ///< of the next one
   std::uint32_t shared_;
   Thread thread_;
   int tile_ = 0;

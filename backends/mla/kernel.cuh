@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/common/cuda/cp_async.cuh"
+#include "backends/common/tiles/item_at.cuh"
 #include "backends/common/tiles/store_tile.cuh"
 #include "backends/mla/dispatch.cuh"
 #include "backends/mla/params.h"
@@ -68,7 +69,7 @@ class LatentRows {
 
   __device__ __forceinline__ LatentRows(const Params& p, const Item& item)
       : p_(p),
-        blocks_(p.block_table + item.request * p.block_table_width),
+        blocks_(p.block_table + tiles::table_row(item) * p.block_table_width),
         key_end_(item.key_end) {}
 
   /// Byte offset of the row of key first_key + (own row lane % kOwnRows); -1 beyond the item's
@@ -141,7 +142,7 @@ template <class S>
 __global__ void __launch_bounds__(S::kThreads) mla_kernel(const __grid_constant__ Params p) {
   using T = typename S::T;
   extern __shared__ __align__(128) std::byte shared[];
-  const Item item = p.items[blockIdx.x];
+  const Item item = tiles::item_at(p, p.items + blockIdx.x);
   if (item.rows == 0) return;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x) / 32;
   const int slice = warp % kSlices, first_row = warp / kSlices * 16 * S::kRowTiles;

@@ -43,6 +43,7 @@ __device__ __forceinline__ void merge_row(const Params& p, const Item& item, int
     const float sum = __shfl_xor_sync(~0u, merge.sum, other);
     merge.add(highest, sum);
   }
+  const cuda::LseMerge of_keys = merge;
   if (p.sinks != nullptr) merge.add(cuda::sink_of(p, place_of(p, item, row).head));
 
   constexpr int kOwnSums = kMergeSums / kGroups;
@@ -86,7 +87,7 @@ __device__ __forceinline__ void merge_row(const Params& p, const Item& item, int
   const float factor = cuda::out_factor(p, item.request, item.kv_head);
   cuda::store_out<T>(p, place, d,
                      float4{all.x * factor, all.y * factor, all.z * factor, all.w * factor});
-  if (d == 0) cuda::store_lse(p, place, merge.lse());
+  if (d == 0) cuda::store_lse(p, place, p.sink_in_lse ? merge.lse() : of_keys.lse());
 }
 
 /// Merges row blockIdx.y of tile blockIdx.x of p.merges. Where warps share no columns, also every

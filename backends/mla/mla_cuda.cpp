@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <utility>
 
+#include "backends/common/cuda/chosen_rows.h"
 #include "backends/common/cuda/draft_tree.h"
 #include "backends/common/cuda/planning.h"
 #include "backends/common/cuda/step_arrays.h"
 #include "backends/common/kernel_support.h"
 #include "backends/common/upload.h"
+#include "backends/common/visibility.h"
 #include "backends/mla/mla.h"
 #include "backends/mla/params.h"
 #include "backends/mla/plan.h"
@@ -45,7 +47,9 @@ class Planned final : public StepPlan {
   Kernel kernel_;
   Params params_;
   std::byte* memory_ = nullptr;  ///< what the host writes, all of it side by side
-  StepPageTable block_table_;
+  bool has_lists_ = false;
+  StepPageTable block_table_;  ///< unless there are lists
+  ChosenRows chosen_;          ///< where there are
   DraftTree tree_;
 };
 
@@ -55,7 +59,7 @@ namespace {
 std::int64_t most_rows(const Problem& problem, const ForwardBatch& batch) {
   std::int64_t tokens = problem.recorded ? problem.limits.q_len : 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) tokens = std::max(tokens, batch.q_len(r));
-  return tokens * problem.layer.group_size();
+  return tokens_of_one_list(problem.layer, tokens) * problem.layer.group_size();
 }
 
 Kernel kernel_for(const Problem& problem, const ForwardBatch& batch, bool warpgroups) {
@@ -92,12 +96,18 @@ Planned::Planned(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory)
   Room room = plan.room();
   if (problem().recorded) {
     const StepLimits& limits = problem().limits;
-    const std::int64_t rows = limits.q_len * problem().layer.group_size();
+    const std::int64_t tokens = tokens_of_one_list(problem().layer, limits.q_len);
+    const std::int64_t rows = tokens * problem().layer.group_size();
     params_.lanes = kernel_.tile == TileKind::kWarpgroups ? lanes_of(rows) : 1;
-    room = room_for(kernel_.tile, limits.requests, rows, multiprocessors_);
+    room = room_for(kernel_.tile, limits.q_tokens / tokens, rows, multiprocessors_);
   }
   lay_out(room, batch, memory);
   set_attention_params(params_, batch);
+  if (has_lists_) {  // whose rows stand in the block table as pages of one token
+    params_.page_size = 1;
+    params_.page_shift = 0;
+    params_.k_page_stride = kRowUnit;
+  }
   // V is the head of the K row, stored through K's scale.
   params_.v_scale = batch.token_to_kv_pool->k_scale / batch.tensors.out_scale;
   params_.v_scales = params_.k_scales;
@@ -113,12 +123,22 @@ void Planned::lay_out(const Room& room, const ForwardBatch& batch, PlanMemory& m
   const auto part_begin = device.add<std::int32_t>(room.parts + 1);
   const auto merges = device.add<Item>(room.merges);
   const auto items = device.add<Item>(room.items);
-  block_table_ = StepPageTable(batch, device);
+  has_lists_ = problem().layer.selection.exists();
+  if (has_lists_) {
+    chosen_ = ChosenRows(batch, unit_numbers(*batch.token_to_kv_pool), device);
+  } else {
+    block_table_ = StepPageTable(batch, device);
+  }
   const PartialResults results(room.partials * room.partial_rows, kHeadDimV, device);
   tree_ = DraftTree(problem(), device);
 
   std::byte* const block = memory.reserve(device.bytes());
-  block_table_.place(block);
+  if (has_lists_) {
+    chosen_.place(block);
+    chosen_.set_in(params_);
+  } else {
+    block_table_.place(block);
+  }
   tree_.place(block);
   results.set_in(params_, block);
   memory_ = block + part_begin.offset;
@@ -129,8 +149,8 @@ void Planned::lay_out(const Room& room, const ForwardBatch& batch, PlanMemory& m
   params_.most_merges = problem().recorded;
   params_.items = items.in(block);
   params_.num_items = narrow_i32(room.items);
-  params_.block_table = block_table_.pages();
-  params_.block_table_width = block_table_.width();
+  params_.block_table = has_lists_ ? chosen_.rows() : block_table_.pages();
+  params_.block_table_width = has_lists_ ? chosen_.width() : block_table_.width();
   params_.partials = narrow_i32(room.partials);
   params_.partial_rows = room.partial_rows;
 }
@@ -151,12 +171,14 @@ void Planned::enqueue(WorkPlan plan, const ForwardBatch& batch, void* stream) {
   upload.add(plan.merges);
   upload.add(plan.items);
   enqueue_upload(upload, memory_, stream);
-  block_table_.enqueue(batch, stream);
+  has_lists_ ? chosen_.enqueue(batch, stream) : block_table_.enqueue(batch, stream);
   tree_.enqueue(batch, stream);
 }
 
 void Planned::run(Stream& stream) {
-  if (params_.num_items > 0) launch(kernel_, params_, stream.native());
+  if (params_.num_items == 0) return;
+  if (has_lists_) chosen_.launch(stream.native());
+  launch(kernel_, params_, stream.native());
 }
 
 void Planned::enqueue_step(const ForwardBatch& batch, void* stream) {
@@ -171,7 +193,8 @@ Numerics MlaBackend::numerics(const Problem& problem) const { return {.p = probl
 
 Support MlaBackend::supports(const Problem& problem) const {
   const AttentionLayer& layer = problem.layer;
-  constexpr Features kFeatures = kKernelFeatures | Features{Feature::kLatent, Feature::kAlibi};
+  constexpr Features kFeatures =
+      kKernelFeatures | Features{Feature::kLatent, Feature::kAlibi, Feature::kSelection};
   if (Support named = unsupported_by_default(problem, kFeatures); !named) return named;
   if (!layer.shares_row_of_k_and_v()) {
     return Support::no("absorbed MLA only: one latent row as K and V");

@@ -5,6 +5,7 @@
 #include "backends/common/kernel_support.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
+#include "backends/testing/list_conformance.h"
 #include "backends/wrappers/wrappers.h"
 #include "lib/device/testing/gpu_test.h"
 #include "lib/scenario/problem_of.h"
@@ -256,9 +257,63 @@ TEST_F(MlaGpu, follows_logits_that_keep_rising) {
   }
 }
 
+/// Shorter than a tile of keys, and longer than many; by token and by unit.
+const Selection kSelections[] = {{.topk = 20, .padding = SelectionPadding::kRepeat},
+                                 {.topk = 2048, .pattern = SelectionPattern::kShared},
+                                 {.topk = 500, .padding = SelectionPadding::kFront},
+                                 {.topk = 3, .unit = 64, .groups = SelectionGroups::kKvHeads}};
+
+TEST_F(MlaGpu, reads_lists_of_chosen_keys) {
+  for (const Selection& selection : kSelections) {
+    for (const int heads : {1, 16, 17, 128}) {
+      for (const std::int64_t page_size : {1, 64}) {
+        expect_agreement(with_selection(decode(heads, page_size), selection));
+      }
+      expect_agreement(with_selection(split(heads), selection));
+    }
+    expect_agreement(with_selection(extend(7), selection));
+    expect_agreement(with_selection(extend(40), selection));
+  }
+}
+
+TEST_F(MlaGpu, reads_lists_of_latents_in_fp8_and_of_those_with_scales_inside) {
+  for (const KvScales scales : {KvScales::kTensor, KvScales::kRequest, KvScales::kBlock}) {
+    for (const Selection& selection : {kSelections[0], kSelections[1]}) {
+      for (Case c : {decode(16, 64), decode(128, 64), split(16), split(128), extend(7)}) {
+        c.id += "/" + std::string(to_string(scales));
+        c.kv_cache.dtype = DType::kE4M3;
+        c.kv_cache.scales = scales;
+        c.kv_cache.k_scale = c.kv_cache.v_scale = scales == KvScales::kTensor ? 0.37f : 1.0f;
+        expect_agreement(with_selection(c, selection));
+      }
+    }
+  }
+}
+
+TEST_F(MlaGpu, of_lists_leaves_the_sink_out_of_the_lse) {
+  for (const Selection& selection : kSelections) {
+    for (Case c :
+         {decode(16, 64), decode(128, 64), split(16), split(128), decode(16, 64, DType::kE4M3)}) {
+      c.layer.has_sinks = true;
+      c.layer.logit_cap = 30;
+      expect_agreement(with_selection(c, selection));
+    }
+  }
+}
+
+TEST_F(MlaGpu, leaves_out_entries_of_a_list_that_do_not_count) {
+  for (const bool warpgroups : {true, false}) {
+    const auto make = [=] { return std::make_unique<MlaBackend>(warpgroups); };
+    conformance::expect_missing_entries_change_nothing(make, *device_);
+    conformance::expect_empty_lists_to_give_zeros(make, *device_);
+  }
+}
+
 TEST_F(MlaGpu, gives_the_same_bits_every_time_and_on_other_pages) {
-  for (const Case& c : {decode(128, 64), decode(64, 16), decode(16, 64), extend(9), trees(3000),
-                        split(16), split(128), decode(16, 64, DType::kE4M3)}) {
+  for (const Case& c :
+       {decode(128, 64), decode(64, 16), decode(16, 64), extend(9), trees(3000), split(16),
+        split(128), decode(16, 64, DType::kE4M3), with_selection(decode(128, 64), kSelections[1]),
+        with_selection(split(16), kSelections[1])}) {
     SCOPED_TRACE(c.id);
     Fixture here(c, *device_), there(c, *device_, 99);
     here.fill(Fill::kNormal);

@@ -9,6 +9,7 @@
 #include "backends/common/tiles/items.h"
 #include "backends/common/tiles/key_shares.h"
 #include "backends/common/tiles/tiles.h"
+#include "backends/common/visibility.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 
@@ -102,7 +103,7 @@ int lanes_of(const ForwardBatch& batch, const AttentionLayer& layer) {
   // Work in units of a row times a key, with tiles of 64 and of 128 rows.
   std::int64_t narrow = 0, wide = 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    const std::int64_t rows = batch.q_len(r) * layer.group_size();
+    const std::int64_t rows = tokens_of_one_list(layer, batch.q_len(r)) * layer.group_size();
     narrow += ceil_div(rows, kRows) * batch.kv_len(r);
     wide += 2 * ceil_div(rows, 2 * kRows) * batch.kv_len(r);
   }

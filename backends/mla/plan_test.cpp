@@ -238,6 +238,25 @@ TEST(MlaPlan, has_tiles_of_all_keys_that_some_of_their_tokens_see) {
   }
 }
 
+TEST(MlaPlan, of_lists_counts_a_token_as_a_request) {
+  for (const TileKind tile : kTiles) {
+    Case tokens = decode(5, 4000, 16), requests = decode(20, 4000, 16);
+    tokens.mode = ForwardMode::kExtend;
+    for (Request& request : tokens.requests) request.q_len = 4;
+    for (Case* c : {&tokens, &requests}) c->layer.selection = {.topk = 1000};
+    const WorkPlan made = plan(tokens, tile), like = plan(requests, tile);
+    EXPECT_EQ(made.part_begin, like.part_begin);
+    ASSERT_EQ(made.items.size(), like.items.size());
+    for (std::size_t i = 0; i < made.items.size(); ++i) {
+      EXPECT_EQ(made.items[i].list, like.items[i].list);
+      EXPECT_EQ(made.items[i].rows, 16);
+      EXPECT_EQ(made.items[i].key_begin, like.items[i].key_begin);
+      EXPECT_EQ(made.items[i].key_end, like.items[i].key_end);
+      EXPECT_LE(made.items[i].key_end, 1000);
+    }
+  }
+}
+
 TEST(MlaPlan, gives_padding_no_work_and_leaves_the_others_theirs) {
   const Case c = decode(5, 4000);
   const BatchLayout layout = lay_out(c);

@@ -4,6 +4,7 @@
 
 #include "backends/common/cuda/mbarrier.cuh"
 #include "backends/common/cuda/wgmma.cuh"
+#include "backends/common/tiles/item_at.cuh"
 #include "backends/mla/params.h"
 
 // What the three warpgroups of a block share. 64 rows; keys come in pairs of tiles of 64. A tile of
@@ -81,12 +82,13 @@ struct Shared {
 };
 
 /// The items of a block, each cut to the block's 64 of the rows.
-struct WorkList {
+class WorkList {
+ public:
   const Item* next;
   const Item* end;
   int lane;
 
-  __device__ __forceinline__ explicit WorkList(const Params& p) {
+  __device__ __forceinline__ explicit WorkList(const Params& p) : p_(p) {
     const int part = static_cast<int>(blockIdx.x) / p.lanes;
     lane = static_cast<int>(blockIdx.x) % p.lanes;
     next = p.items + p.part_begin[part];
@@ -94,13 +96,16 @@ struct WorkList {
   }
   __device__ __forceinline__ bool take(Item& item) {
     for (; next != end; ++next) {
-      item = *next;
+      item = tiles::item_at(p_, next);
       item.row_begin += lane * kRows;
       item.rows = min(item.rows - lane * kRows, kRows);
       if (item.rows > 0) return ++next, true;
     }
     return false;
   }
+
+ private:
+  const Params& p_;
 };
 
 /// Pairs of tiles. What is absent of the last counts as keys that are zero and hidden.

@@ -48,7 +48,8 @@ class Producer {
         // There is no room for more tiles here, but there is in the second-level cache. Of two
         // blocks that read the same keys each asks for one tile.
         if (p_.lanes == 1 || work.lane == lane_ / 16) prefetch(next_page, key + kStepKeys);
-        if (step + 1 == steps && work.next != work.end) prefetch_start(*work.next);
+        if (step + 1 == steps && work.next != work.end)
+          prefetch_start(tiles::item_at(p_, work.next));
         phase_ ^= 1;
         page = next_page;
       }
@@ -73,7 +74,8 @@ class Producer {
   /// -1 beyond the item's keys.
   __device__ __forceinline__ int page_of(const Item& item, int key) const {
     if (key >= item.key_end) return -1;
-    return __ldg(p_.block_table + item.request * p_.block_table_width + (key >> p_.page_shift));
+    return __ldg(p_.block_table + tiles::table_row(item) * p_.block_table_width +
+                 (key >> p_.page_shift));
   }
   /// Where a key's row lies.
   __device__ __forceinline__ std::int64_t place_of(int page, int key) const {

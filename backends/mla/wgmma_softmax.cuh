@@ -261,7 +261,7 @@ class Store {
       merge.add(lse);
       share[i] *= merge.weight(lse) * out_factor(item);
       if (kGroup == 0 && lane_.index % 4 == 0) {
-        cuda::store_lse(p_, place_of(p_, item, lane_.row(i)), merge.lse());
+        cuda::store_lse(p_, place_of(p_, item, lane_.row(i)), p_.sink_in_lse ? merge.lse() : lse);
       }
     }
     multiply(out, share);

@@ -131,7 +131,7 @@ __device__ __forceinline__ void merge_pieces(const Params& p, const Item& item, 
   cuda::merge_when_last<kDv>(
       pieces, p.counters + item.tile * p.heads_kv + kv_head, thread, threads, room, sync,
       [&](int row) { return cuda::sink_of(p, place(row).head); },
-      [&](int row, int d, float(&value)[4], const cuda::LseMerge& merge) {
+      [&](int row, int d, float(&value)[4], const cuda::LseMerge& merge, float) {
         const float factor = cuda::out_factor(p, item.sequence, kv_head);
 #pragma unroll
         for (float& x : value) x *= factor;

@@ -7,6 +7,7 @@
 #include "backends/common/cuda/cp_async.cuh"
 #include "backends/common/cuda/kernel_choice.cuh"
 #include "backends/common/cuda/warp_results.cuh"
+#include "backends/common/tiles/item_at.cuh"
 #include "backends/common/tiles/store_tile.cuh"
 #include "backends/common/tiles/warp_tile.cuh"
 #include "backends/splitkv/dispatch.cuh"
@@ -28,7 +29,8 @@ class Gather {
  public:
   __device__ __forceinline__ Gather(const Params& p, const Item& item)
       : p_(p),
-        slots_(p.kv_indices + item.kv_begin),
+        slots_(p.kv_indices +
+               (item.list < 0 ? item.kv_begin : std::int64_t{item.list} * p.list_width)),
         k_(p.k + item.kv_head * p.k_head_stride),
         v_(p.v + item.kv_head * p.v_head_stride),
         key_end_(item.key_end) {}
@@ -279,8 +281,7 @@ __device__ __forceinline__ const float* many_rows(const Params& p, const Item& i
 /// the longest still come first.
 __device__ __forceinline__ Item item_of_block(const Params& p) {
   const auto block = static_cast<int>(blockIdx.x);
-  Item item = p.items[block / p.heads_kv];
-  item.kv_head = block % p.heads_kv;
+  Item item = tiles::item_at(p, p.items + block / p.heads_kv, block % p.heads_kv);
   item.tile += item.kv_head * p.tiles;
   item.partial += item.kv_head * p.partials;
   item.first_partial += item.kv_head * p.partials;

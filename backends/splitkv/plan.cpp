@@ -90,7 +90,7 @@ WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, Split
                    int multiprocessors) {
   std::int64_t most_rows = 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    most_rows = std::max(most_rows, batch.q_len(r) * layer.group_size());
+    most_rows = std::max(most_rows, tokens_of_one_list(layer, batch.q_len(r)) * layer.group_size());
   }
   Planner planner(takes_many_rows(rule, batch.forward_mode, most_rows));
   std::vector<Item> tiles = tiles::tiles_of(batch, layer, planner.tile_rows());
@@ -102,6 +102,14 @@ WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, Split
   const std::vector<std::int64_t> chunks = chunks_of(tiles, batch, layer, rule, multiprocessors);
   for (std::size_t i = 0; i < tiles.size(); ++i) planner.add(parts_of(tiles[i], layer), chunks[i]);
   return std::move(planner).finish();
+}
+
+UniformBatches uniform_batches(const Problem& problem) {
+  const StepLimits& limits = problem.limits;
+  const Selection& selection = problem.layer.selection;
+  if (!selection.exists()) return {problem.mode, limits.requests, limits.q_len, limits.kv_len};
+  return {problem.mode, limits.requests * limits.q_len, 1,
+          tiles::most_chosen_keys(selection, limits.kv_len)};
 }
 
 tiles::Room room_for(const UniformBatches& batches, const AttentionLayer& layer, SplitRule rule,

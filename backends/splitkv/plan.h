@@ -61,6 +61,9 @@ struct UniformBatches {
   std::int64_t q_len = 1;
   std::int64_t max_kv_len = 0;
 };
+/// Those of a recorded problem. Of a layer with a selection each query token is as a request of its
+/// own.
+[[nodiscard]] UniformBatches uniform_batches(const Problem& problem);
 /// Room for the plan of any of them: what a CUDA graph is captured with.
 [[nodiscard]] tiles::Room room_for(const UniformBatches& batches, const AttentionLayer& layer,
                                    SplitRule rule, int multiprocessors);

@@ -237,6 +237,39 @@ TEST(SplitKvPlan, of_dual_chunks_gives_an_item_keys_of_one_form_of_its_queries) 
   }
 }
 
+TEST(SplitKvPlan, of_lists_gives_a_token_as_many_keys_as_its_list_can_have) {
+  Case c = extend(1, 3, 101);
+  c.layer.selection = {.topk = 10, .unit = 10, .groups = SelectionGroups::kKvHeads};
+  c.requests.push_back(c.requests.front());
+  c.requests.back().kv_len = 2;  // a query without a place among the keys, and two of 1 and 2
+  using testing::ElementsAre;
+  std::vector<std::vector<int>> tiles;
+  for (const Item& item : plan(c, SplitRule::kFill).items) {
+    EXPECT_EQ(item.q_len, 1);
+    EXPECT_EQ(item.rows, c.layer.group_size());
+    EXPECT_EQ(item.row_begin, 0);
+    EXPECT_EQ(item.key_begin, 0);
+    tiles.push_back({item.request, item.q_begin, item.list, item.kv_len, item.key_end});
+  }
+  std::ranges::sort(tiles);
+  EXPECT_THAT(tiles, ElementsAre(ElementsAre(0, 0, 0, 99, 99), ElementsAre(0, 1, 8, 100, 100),
+                                 ElementsAre(0, 2, 16, 101, 100), ElementsAre(1, 3, 24, 0, 0),
+                                 ElementsAre(1, 4, 32, 1, 1), ElementsAre(1, 5, 40, 2, 2)));
+}
+
+TEST(SplitKvPlan, of_lists_never_puts_two_tokens_into_a_tile_and_fills_the_gpu) {
+  Case c = extend(1, 8, 5000);
+  c.layer.selection = {.topk = 2048};
+  EXPECT_FALSE(plan(c, SplitRule::kFill).many_rows);
+  c = decode({100'000});
+  c.layer.selection = {.topk = 2048};
+  const WorkPlan made = plan(c, SplitRule::kFill);
+  EXPECT_EQ(made.items.size(), 8u);  // for each of 8 KV heads: pieces of 256 keys, the least
+  std::int64_t keys = 0;
+  for (const Item& item : made.items) keys += keys_of(item);
+  EXPECT_EQ(keys, 2048);
+}
+
 TEST(SplitKvPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
   std::mt19937 random(5);
   const auto upto = [&](std::int64_t most) {
@@ -261,10 +294,14 @@ TEST(SplitKvPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
       std::iota(request.tree_parents.begin(), request.tree_parents.end(), -1);
     }
     if (i % 4 == 1) c.layer.dual_chunk = {1 + upto(i % 8 == 1 ? 3000 : 4), 0};
+    if (i % 8 == 3) c.layer.selection = {.topk = 1 + upto(3000), .unit = 1 + upto(7)};
     const tiles::Room made = plan(c, rule).room();
-    const tiles::Room room =
-        room_for({c.mode, static_cast<std::int64_t>(requests), q_len, kMaxKvLen}, c.layer, rule,
-                 kMultiprocessors);
+    Problem problem;
+    problem.layer = c.layer;
+    problem.mode = c.mode;
+    problem.limits = {static_cast<std::int64_t>(requests), q_len,
+                      static_cast<std::int64_t>(requests) * q_len, kMaxKvLen};
+    const tiles::Room room = room_for(uniform_batches(problem), c.layer, rule, kMultiprocessors);
     EXPECT_LE(made.items, room.items);
     EXPECT_LE(made.tiles, room.tiles);
     EXPECT_LE(made.partials, room.partials);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/common/cuda/chosen_rows.h"
 #include "backends/common/cuda/draft_tree.h"
 #include "backends/common/cuda/planning.h"
 #include "backends/common/cuda/step_arrays.h"
@@ -41,7 +42,9 @@ class Planned final : public StepPlan {
   Params params_;
   std::byte* counters_ = nullptr;  ///< in device memory; items follow
   std::int64_t num_counters_ = 0;
-  TokenSlots slots_;
+  bool has_lists_ = false;
+  TokenSlots slots_;   ///< unless there are lists
+  ChosenRows chosen_;  ///< where there are
   DraftTree tree_;
 };
 
@@ -50,9 +53,7 @@ Planned::Planned(const ForwardBatch& batch, SplitRule rule, PlanMemory& memory)
   WorkPlan plan = plan_work(batch, problem().layer, rule_, multiprocessors_);
   tiles::Room room = plan.room();
   if (problem().recorded) {
-    const StepLimits& limits = problem().limits;
-    room = room_for({problem().mode, limits.requests, limits.q_len, limits.kv_len}, problem().layer,
-                    rule_, multiprocessors_);
+    room = room_for(uniform_batches(problem()), problem().layer, rule_, multiprocessors_);
   }
   lay_out(room, batch, memory);
   set_tensors(params_, batch);
@@ -70,12 +71,24 @@ void Planned::lay_out(const tiles::Room& room, const ForwardBatch& batch, PlanMe
   DeviceRoom device;
   const auto counters = device.add<std::int32_t>(num_counters_);
   const auto items = device.add<Item>(room.items);
-  slots_ = TokenSlots(batch, device);
+  has_lists_ = layer.selection.exists();
+  if (has_lists_) {
+    chosen_ = ChosenRows(batch, slot_numbers(*batch.token_to_kv_pool), device);
+  } else {
+    slots_ = TokenSlots(batch, device);
+  }
   const PartialResults results(partials * room.partial_rows, layer.head_dim_v, device);
   tree_ = DraftTree(problem(), device);
 
   std::byte* const at = memory.reserve(device.bytes());
-  slots_.place(at);
+  if (has_lists_) {
+    chosen_.place(at);
+    chosen_.set_in(params_);
+    params_.kv_indices = chosen_.rows();
+  } else {
+    slots_.place(at);
+    params_.kv_indices = slots_.kv_indices();
+  }
   tree_.place(at);
   results.set_in(params_, at);
   counters_ = at + counters.offset;
@@ -85,7 +98,6 @@ void Planned::lay_out(const tiles::Room& room, const ForwardBatch& batch, PlanMe
   params_.partials = narrow_i32(room.partials);
   params_.partial_rows = room.partial_rows;
   params_.counters = counters.in(at);
-  params_.kv_indices = slots_.kv_indices();
 }
 
 void Planned::enqueue(WorkPlan plan, const ForwardBatch& batch, void* stream) {
@@ -99,12 +111,14 @@ void Planned::enqueue(WorkPlan plan, const ForwardBatch& batch, void* stream) {
   upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(num_counters_), 0));
   upload.add(plan.items);
   enqueue_upload(upload, counters_, stream);
-  slots_.enqueue(batch, stream);
+  has_lists_ ? chosen_.enqueue(batch, stream) : slots_.enqueue(batch, stream);
   tree_.enqueue(batch, stream);
 }
 
 void Planned::run(Stream& stream) {
-  if (params_.num_items > 0) launch(kernel_, params_, stream.native());
+  if (params_.num_items == 0) return;
+  if (has_lists_) chosen_.launch(stream.native());
+  launch(kernel_, params_, stream.native());
 }
 
 void Planned::enqueue_step(const ForwardBatch& batch, void* stream) {
@@ -118,7 +132,8 @@ SplitKvBackend::SplitKvBackend(SplitRule rule) : info_(splitkv::info(rule)), rul
 Numerics SplitKvBackend::numerics(const Problem& problem) const { return {.p = problem.dtype}; }
 
 Support SplitKvBackend::supports(const Problem& problem) const {
-  return supports_key_value_heads(problem, kKernelFeatures | Features{Feature::kAlibi},
+  return supports_key_value_heads(problem,
+                                  kKernelFeatures | Features{Feature::kAlibi, Feature::kSelection},
                                   has_kernel(kernel_for(problem, false)));
 }
 

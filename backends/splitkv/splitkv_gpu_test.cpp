@@ -7,6 +7,7 @@
 
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
+#include "backends/testing/list_conformance.h"
 #include "backends/wrappers/wrappers.h"
 #include "lib/device/testing/gpu_test.h"
 #include "lib/scenario/problem_of.h"
@@ -177,6 +178,82 @@ TEST_F(SplitKvGpu, meets_keys_in_the_form_of_the_query_that_their_dual_chunk_ask
       SplitKvBackend backend;
       expect_agreement(backend, c, *device_, {Fill::kNeedle, Fill::kNormal});
     }
+  }
+}
+
+/// By token and by unit, of all heads and of each KV head; shorter than a piece and longer.
+const Selection kSelections[] = {
+    {.topk = 100, .padding = SelectionPadding::kRepeat},
+    {.topk = 2048, .pattern = SelectionPattern::kShared},
+    {.topk = 7,
+     .unit = 16,
+     .groups = SelectionGroups::kKvHeads,
+     .padding = SelectionPadding::kFront},
+    {.topk = 900, .groups = SelectionGroups::kKvHeads, .padding = SelectionPadding::kFront},
+    {.topk = 9, .unit = 128, .groups = SelectionGroups::kKvHeads}};
+
+TEST_F(SplitKvGpu, reads_lists_of_chosen_keys_for_every_head_dim_and_kv_type) {
+  const int dims[][2] = {{64, 64}, {96, 96}, {128, 128}, {192, 128}, {256, 256}};
+  for (const auto& [dk, dv] : dims) {
+    for (const DType kv : {DType::kBF16, DType::kE4M3, DType::kE5M2}) {
+      for (const Selection& selection : kSelections) {
+        Case c = with_selection(decode(2, 4, dk, dv), selection);
+        c.id += "/" + std::string(to_string(kv));
+        c.kv_cache.dtype = kv;
+        if (size_bytes(kv) == 1) c.kv_cache.k_scale = 0.37f, c.kv_cache.v_scale = 0.11f;
+        SplitKvBackend backend;
+        expect_agreement(backend, c, *device_, {Fill::kNeedle, Fill::kNormal});
+      }
+    }
+  }
+}
+
+TEST_F(SplitKvGpu, reads_lists_of_several_tokens_under_every_rule) {
+  SplitKvBackend fill, dynamic(SplitRule::kDynamic), fixed(SplitRule::kFixedTile);
+  for (const Selection& selection : kSelections) {
+    for (const int group : {1, 4, 17, 64}) {
+      Case c = with_selection(decode(2, group, 128, 128), selection);
+      c.id += "/" + std::to_string(group);
+      c.mode = ForwardMode::kExtend;
+      std::erase_if(c.requests, [](const Request& request) { return request.kv_len > 1000; });
+      for (Request& request : c.requests) request.q_len = std::min<std::int64_t>(request.kv_len, 5);
+      Fixture fixture(c, *device_);
+      conformance::expect_agreement({&fill, &dynamic, &fixed}, c, {Fill::kNormal}, *device_,
+                                    fixture);
+    }
+  }
+}
+
+TEST_F(SplitKvGpu, of_lists_leaves_the_sink_out_of_the_lse_where_they_are_split_and_whole) {
+  for (const Selection& selection : kSelections) {
+    Case c = with_selection(decode(2, 4, 128, 128), selection);
+    c.layer.has_sinks = true;
+    c.layer.logit_cap = 5;
+    c.layer.temperature_len = 200;
+    for (const std::int64_t kv_len : {60, 5000}) {
+      c.requests.resize(2);
+      for (Request& request : c.requests) request.kv_len += kv_len;
+      SplitKvBackend backend;
+      expect_agreement(backend, c, *device_, {Fill::kNeedle, Fill::kNormal});
+    }
+  }
+}
+
+TEST_F(SplitKvGpu, leaves_out_entries_of_a_list_that_do_not_count) {
+  conformance::expect_missing_entries_change_nothing(make<SplitRule::kFill>, *device_);
+  conformance::expect_empty_lists_to_give_zeros(make<SplitRule::kFill>, *device_);
+}
+
+TEST_F(SplitKvGpu, of_lists_gives_the_same_bits_every_time_and_on_other_pages) {
+  for (const Selection& selection : kSelections) {
+    Case c = with_selection(decode(2, 4, 128, 128), selection);
+    Fixture here(c, *device_), there(c, *device_, 99);
+    here.fill(Fill::kNormal);
+    there.fill(Fill::kNormal);
+    SplitKvBackend backend;
+    const conformance::Outputs first = conformance::forward(backend, here, *device_, 0xff);
+    EXPECT_TRUE(first == conformance::forward(backend, here, *device_, 0x7f)) << c.id;
+    EXPECT_TRUE(first == conformance::forward(backend, there, *device_)) << c.id;
   }
 }
 

@@ -36,12 +36,13 @@ inline constexpr std::int64_t kGraphContext = 4096;
     Request request;
     request.group = "graph";
     request.kv_len = kv_len;
+    request.selection_seed = c.requests.size();
     if (mode == ForwardMode::kTargetVerify) {
       request.q_len = 4;
       request.kv_len += 4;
-      // Dual chunks are defined for chains.
-      request.tree_parents =
-          layer.dual_chunk.exists() ? std::vector{-1, 0, 1, 2} : std::vector{-1, 0, 0, 1};
+      // Dual chunks and lists of chosen keys are defined for chains.
+      const bool chain = layer.dual_chunk.exists() || layer.selection.exists();
+      request.tree_parents = chain ? std::vector{-1, 0, 1, 2} : std::vector{-1, 0, 0, 1};
     }
     c.requests.push_back(std::move(request));
   }
@@ -57,7 +58,13 @@ inline constexpr std::int64_t kGraphContext = 4096;
   wide_latent.heads_q = 128;
   AttentionLayer in_dual_chunks = grouped;
   in_dual_chunks.dual_chunk = {50, 10};
-  return {grouped, wide, latent, wide_latent, in_dual_chunks};
+  AttentionLayer sparse = grouped, sparse_latent = latent;
+  sparse.selection = {.topk = 40,
+                      .unit = 8,
+                      .groups = SelectionGroups::kKvHeads,
+                      .padding = SelectionPadding::kFront};
+  sparse_latent.selection = {.topk = 600, .padding = SelectionPadding::kRepeat};
+  return {grouped, wide, latent, wide_latent, in_dual_chunks, sparse, sparse_latent};
 }
 
 /// A step, filled up to `batch_size` requests.

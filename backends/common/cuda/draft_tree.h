@@ -12,10 +12,11 @@
 
 namespace attnbench {
 
-/// Whether kernels look at a draft tree's mask: where causality decides what else is seen.
+/// Whether kernels look at a draft tree's mask: where causality decides what else is seen. Lists of
+/// chosen keys leave nothing to look up.
 [[nodiscard]] inline bool checks_draft_tree(const Problem& problem) {
   return problem.mode == ForwardMode::kTargetVerify && problem.layer.causal &&
-         !problem.layer.is_cross_attention;
+         !problem.layer.is_cross_attention && !problem.layer.selection.exists();
 }
 
 /// The arrays of draft trees as kernels read them: addresses of the device, null where no tree is

@@ -46,12 +46,13 @@ struct TilePieces {
   int rows = 0;
 };
 
-/// Highest LSE and sum of all rows into `merges` [rows], in shared memory. Called by `threads`
-/// threads, whole warps and at least one per row, `thread` counting from 0; sink(row) is a logit in
-/// base 2 or -inf. Neighbouring threads share a row, so that all rows are read at once.
+/// Of all rows the highest LSE, the sum, and the LSE without the sink, into `merges` [rows] in
+/// shared memory. Called by `threads` threads, whole warps and at least one per row, `thread`
+/// counting from 0; sink(row) is a logit in base 2 or -inf. Neighbouring threads share a row, so
+/// that all rows are read at once.
 template <class Sink>
 __device__ __forceinline__ void merge_lses(const TilePieces& pieces, int thread, int threads,
-                                           const Sink& sink, float2* merges) {
+                                           const Sink& sink, float3* merges) {
   constexpr int kLoads = 4;
   int lanes = 32;
   while (lanes * pieces.rows > threads) lanes /= 2;
@@ -76,16 +77,17 @@ __device__ __forceinline__ void merge_lses(const TilePieces& pieces, int thread,
     merge.add(highest, sum);
   }
   if (lane > 0 || !real) return;
+  const float of_keys = merge.lse();
   merge.add(sink_lse);
-  merges[row] = {merge.highest, merge.sum};
+  merges[row] = {merge.highest, merge.sum, of_keys};
 }
 
-/// Calls store(row, d, values d to d + 3, merge of the row) for all rows, by the same threads after
-/// a barrier. A thread has kTogether fours of columns at a time, and loads them from kAtOnce pieces
-/// at once.
+/// Calls store(row, d, values d to d + 3, merge of the row, its LSE without the sink) for all rows,
+/// by the same threads after a barrier. A thread has kTogether fours of columns at a time, and
+/// loads them from kAtOnce pieces at once.
 template <int kDv, class Store>
 __device__ __forceinline__ void merge_outputs(const TilePieces& pieces, int thread, int threads,
-                                              const float2* merges, const Store& store) {
+                                              const float3* merges, const Store& store) {
   constexpr int kTogether = 2, kAtOnce = 4;
   constexpr int kParts = kDv / 4;
   const int parts = pieces.rows * kParts;
@@ -110,7 +112,7 @@ __device__ __forceinline__ void merge_outputs(const TilePieces& pieces, int thre
       }
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) {
-        const float2 state = merges[min((begin + i * threads) / kParts, pieces.rows - 1)];
+        const float3 state = merges[min((begin + i * threads) / kParts, pieces.rows - 1)];
         const LseMerge merge{state.x, state.y};
 #pragma unroll
         for (int j = 0; j < kAtOnce; ++j) {
@@ -126,11 +128,12 @@ __device__ __forceinline__ void merge_outputs(const TilePieces& pieces, int thre
     for (int i = 0; i < kTogether; ++i) {
       const int part = begin + i * threads;
       if (part >= parts) break;
-      const LseMerge merge{merges[part / kParts].x, merges[part / kParts].y};
+      const float3 state = merges[part / kParts];
+      const LseMerge merge{state.x, state.y};
       const float inverse = merge.sum > 0 ? 1.0f / merge.sum : 0.0f;
 #pragma unroll
       for (float& x : sum[i]) x *= inverse;
-      store(part / kParts, 4 * (part % kParts), sum[i], merge);
+      store(part / kParts, 4 * (part % kParts), sum[i], merge, state.z);
     }
   }
 }
@@ -138,7 +141,7 @@ __device__ __forceinline__ void merge_outputs(const TilePieces& pieces, int thre
 /// What the threads that merge share.
 template <int kRows>
 struct MergeRoom {
-  float2 rows[kRows];  ///< highest LSE and sum
+  float3 rows[kRows];  ///< as merge_lses() leaves them
   bool last;
 };
 

@@ -33,7 +33,9 @@ struct alignas(16) Item {
   std::int32_t partial = 0;  ///< where this piece's result waits for the merge
   std::int32_t first_partial = 0;  ///< of the tile's first piece
   std::int32_t variant = 0;        ///< form of the queries that these keys meet (VariantKeys)
-  std::int32_t padding = 0;        ///< to a multiple of 16 bytes
+  /// Of chosen keys, among those of all tokens and KV heads that have their own; -1: all keys. The
+  /// host plans lists as long as they can be, item_at() cuts the item where its own ends.
+  std::int32_t list = -1;
 };
 
 /// What a plan takes up in memory for one KV head, or the most that any of several takes up.

@@ -22,6 +22,12 @@ struct Params : AttentionParams {
 
   /// Token slots. page_size is 1 where slots follow each other evenly across pages.
   const std::int32_t* kv_indices = nullptr;
+
+  // Of a layer with a selection, as ChosenRows finds them in each run. Rows of its lists stand
+  // where kernels look for those of requests, in kv_indices or a block table.
+  const std::int32_t* list_lengths = nullptr;  ///< keys of each list
+  std::int32_t list_width = 0;                 ///< entries from one list to the next
+  bool lists_by_kv_head = false;               ///< a token's lists are of its KV heads in turn
 };
 
 }  // namespace attnbench::tiles

@@ -57,7 +57,8 @@ __device__ __forceinline__ void store_tile(const Params& p, const Item& item, co
     if (item.splits == 1) {
       cuda::LseMerge merge = with_sink(p, item, row);
       merge.add(lse[row]);
-      store_row_part<S>(p, item, row, d, value * merge.weight(lse[row]), merge.lse());
+      store_row_part<S>(p, item, row, d, value * merge.weight(lse[row]),
+                        p.sink_in_lse ? merge.lse() : lse[row]);
     } else {
       const std::int64_t at = static_cast<std::int64_t>(item.partial) * p.partial_rows + row;
       *reinterpret_cast<float4*>(p.partial_out + at * S::kDv + d) = value;
@@ -77,8 +78,9 @@ __device__ __forceinline__ void store_tile(const Params& p, const Item& item, co
   cuda::merge_when_last<S::kDv>(
       pieces, p.counters + item.tile, thread, threads, room, [] { __syncthreads(); },
       [&](int row) { return sink_of(p, item, row); },
-      [&](int row, int d, const float(&value)[4], const cuda::LseMerge& merge) {
-        store_row_part<S>(p, item, row, d, {value[0], value[1], value[2], value[3]}, merge.lse());
+      [&](int row, int d, const float(&value)[4], const cuda::LseMerge& merge, float of_keys) {
+        store_row_part<S>(p, item, row, d, {value[0], value[1], value[2], value[3]},
+                          p.sink_in_lse ? merge.lse() : of_keys);
       });
 }
 

@@ -35,7 +35,26 @@ KeyRange keys_seen(const ForwardBatch& batch, const AttentionLayer& layer, std::
   return range;
 }
 
+/// Rows [begin, end) of one token of the request that `tile` describes.
+Item tile_of_list(Item tile, const AttentionLayer& layer, std::int64_t begin, std::int64_t end) {
+  const std::int64_t token = begin / layer.group_size();
+  const std::int64_t keys_so_far = tile.kv_len - tile.q_len + token + 1;
+  tile.q_begin = narrow_i32(tile.q_begin + token);
+  tile.q_len = 1;
+  tile.kv_len = narrow_i32(std::max<std::int64_t>(keys_so_far, 0));
+  tile.row_begin = narrow_i32(begin % layer.group_size());
+  tile.rows = narrow_i32(end - begin);
+  tile.key_begin = 0;
+  tile.key_end = narrow_i32(most_chosen_keys(layer.selection, tile.kv_len));
+  tile.list = narrow_i32(std::int64_t{tile.q_begin} * layer.selection_groups());
+  return tile;
+}
+
 }  // namespace
+
+std::int64_t most_chosen_keys(const Selection& selection, std::int64_t kv_len) {
+  return std::min(selection.topk * selection.unit, kv_len);
+}
 
 std::vector<Item> tiles_of(const ForwardBatch& batch, const AttentionLayer& layer,
                            std::int64_t tile_rows) {
@@ -54,7 +73,11 @@ std::vector<Item> tiles_of(const ForwardBatch& batch, const AttentionLayer& laye
     tile.q_len = narrow_i32(batch.q_len(r));
     const std::int64_t rows = rows_of(r);
     for (std::int64_t begin = 0, end = 0; begin < rows; begin = end) {
-      end = tile_end(batch, layer, r, begin, tile_rows);
+      end = tile_end(batch, layer, r, begin, rows_of_one_list(layer, begin, tile_rows));
+      if (layer.selection.exists()) {
+        tiles.push_back(tile_of_list(tile, layer, begin, end));
+        continue;
+      }
       const KeyRange keys = keys_seen(batch, layer, r, begin / group, (end - 1) / group);
       tile.row_begin = narrow_i32(begin);
       tile.rows = narrow_i32(end - begin);

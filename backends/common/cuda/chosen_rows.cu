@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/cuda/chosen_rows.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "backends/common/cuda/planning.h"
+#include "backends/common/tiles/tiles.h"
+#include "backends/common/visibility.h"
+#include "lib/base/error.h"
+#include "lib/base/narrow.h"
+#include "lib/batch/graph_padding.h"
+#include "lib/device/cuda/check.cuh"
+
+namespace attnbench {
+namespace {
+
+constexpr int kListThreads = 256;
+constexpr int kListWarps = kListThreads / 32;
+/// Keys of a lane whose loads are under way at once. A block takes 2048 of a list in one go, which
+/// is all of most lists.
+constexpr int kLaneKeys = 8;
+constexpr int kListWarpKeys = 32 * kLaneKeys;
+
+struct ListParams {
+  const std::int32_t* indices;      ///< [T, groups, topk]
+  const std::int32_t* topk_length;  ///< [T, groups]
+  const ListToken* tokens;          ///< [T]
+  const std::int32_t* block_table;  ///< [B, table_width]
+  std::int64_t table_width;
+  std::int32_t* rows;     ///< [T, groups, width]
+  std::int32_t* lengths;  ///< [T, groups]
+  std::int32_t topk, unit, groups, width, page_size;
+  RowNumbers numbers;
+};
+
+/// Key `at` of a list, counted `unit` for each entry; -1 where the entry is none, or the key is
+/// behind the query's own place.
+__device__ __forceinline__ int chosen_key(const ListParams& p, const std::int32_t* list, int at,
+                                          int place) {
+  const int entry = __ldg(list + at / p.unit);
+  if (entry < 0 || entry > place / p.unit) return -1;
+  const int key = entry * p.unit + at % p.unit;
+  return key > place ? -1 : key;
+}
+
+/// A block for each list. Its keys keep their order, so that a result has the same bits in every
+/// run.
+__global__ void __launch_bounds__(kListThreads) find_rows(const __grid_constant__ ListParams p) {
+  __shared__ int found_by[kListWarps];
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x) / 32;
+  const std::int64_t list = blockIdx.x;
+  const ListToken token = p.tokens[list / p.groups];
+  const int keys = token.request < 0 ? 0 : p.topk_length[list] * p.unit;
+  const std::int32_t* const entries = p.indices + list * p.topk;
+  const std::int32_t* const pages = p.block_table + max(token.request, 0) * p.table_width;
+  std::int32_t* const rows = p.rows + list * p.width;
+  int found = 0;  // in the rounds before
+  int first = 0;
+  do {
+    int key[kLaneKeys], page[kLaneKeys];
+#pragma unroll
+    for (int i = 0; i < kLaneKeys; ++i) {
+      const int at = first + warp * kListWarpKeys + 32 * i + lane;
+      // The first entries are asked for before it is known how many of them count.
+      const int named = at < p.topk * p.unit ? chosen_key(p, entries, at, token.place) : -1;
+      key[i] = at < keys ? named : -1;
+    }
+#pragma unroll
+    for (int i = 0; i < kLaneKeys; ++i) {
+      page[i] = key[i] < 0 ? 0 : __ldg(pages + key[i] / p.page_size);
+    }
+    unsigned present[kLaneKeys];
+    int own = 0;  // of this warp
+#pragma unroll
+    for (int i = 0; i < kLaneKeys; ++i) {
+      present[i] = __ballot_sync(~0u, key[i] >= 0);
+      own += __popc(present[i]);
+    }
+    if (lane == 0) found_by[warp] = own;
+    __syncthreads();
+    int to = found;
+#pragma unroll
+    for (int other = 0; other < kListWarps; ++other) {
+      if (other < warp) to += found_by[other];
+      found += found_by[other];
+    }
+    __syncthreads();  // the next round writes found_by
+#pragma unroll
+    for (int i = 0; i < kLaneKeys; ++i) {
+      const int at = to + __popc(present[i] & ((1u << lane) - 1));
+      if (key[i] >= 0 && at < p.width) {
+        rows[at] = static_cast<std::int32_t>(page[i] * p.numbers.per_page +
+                                             key[i] % p.page_size * p.numbers.per_token);
+      }
+      to += __popc(present[i]);
+    }
+    first += kListWarps * kListWarpKeys;
+  } while (first < keys);
+  if (threadIdx.x == 0) p.lengths[list] = min(found, p.width);
+}
+
+/// Query tokens of a step, and the longest context: a recorded plan has room for any.
+struct Most {
+  std::int64_t tokens = 0, kv_len = 0;
+};
+Most most_of(const ForwardBatch& batch) {
+  const Problem& problem = *batch.problem;
+  if (problem.recorded) return {problem.limits.q_tokens, problem.limits.kv_len};
+  Most most{batch.q_tokens()};
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+    most.kv_len = std::max(most.kv_len, batch.kv_len(r));
+  }
+  return most;
+}
+
+std::vector<ListToken> tokens_of(const ForwardBatch& batch, std::int64_t count) {
+  std::vector<ListToken> tokens(to_size(count));
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+    if (is_padding(batch, r)) continue;
+    const std::int64_t first = first_token(batch, r), q_len = batch.q_len(r);
+    for (std::int64_t t = 0; t < q_len; ++t) {
+      tokens[to_size(first + t)] = {narrow_i32(r), narrow_i32(batch.kv_len(r) - q_len + t)};
+    }
+  }
+  return tokens;
+}
+
+}  // namespace
+
+RowNumbers slot_numbers(const KvPool& pool) { return {pool.page_size, 1}; }
+
+RowNumbers unit_numbers(const KvPool& pool) {
+  const std::int64_t element = size_bytes(pool.dtype);
+  const RowNumbers numbers{pool.page_stride_k * element / kRowUnit,
+                           pool.token_stride_k * element / kRowUnit};
+  expects(pool.num_pages * numbers.per_page <= std::numeric_limits<std::int32_t>::max(),
+          "K of one layer has 32 GiB or more: rows of chosen keys are found by 31 bits");
+  return numbers;
+}
+
+ChosenRows::ChosenRows(const ForwardBatch& batch, RowNumbers numbers, DeviceRoom& room)
+    : numbers_(numbers),
+      selection_(batch.problem->layer.selection),
+      groups_(batch.problem->layer.selection_groups()),
+      page_size_(batch.token_to_kv_pool->page_size),
+      recorded_(batch.problem->recorded) {
+  const Most most = most_of(batch);
+  tokens_ = most.tokens;
+  width_ = tiles::most_chosen_keys(selection_, most.kv_len);
+  const std::int64_t lists = tokens_ * groups_;
+  tokens_at_ = room.add<ListToken>(tokens_);
+  rows_at_ = room.add<std::int32_t>(lists * width_);
+  lengths_at_ = room.add<std::int32_t>(lists);
+  block_table_ = StepPageTable(batch, room);
+  if (!recorded_) return;
+  indices_at_ = room.add<std::int32_t>(lists * selection_.topk);
+  topk_length_at_ = room.add<std::int32_t>(lists);
+}
+
+void ChosenRows::place(std::byte* memory) {
+  list_tokens_ = tokens_at_.in(memory);
+  rows_ = rows_at_.in(memory);
+  lengths_ = lengths_at_.in(memory);
+  block_table_.place(memory);
+  if (!recorded_) return;
+  own_indices_ = indices_at_.in(memory);
+  own_topk_length_ = topk_length_at_.in(memory);
+}
+
+void ChosenRows::enqueue(const ForwardBatch& batch, void* stream) {
+  Upload upload;
+  upload.add(tokens_of(batch, tokens_));
+  enqueue_upload(upload, reinterpret_cast<std::byte*>(list_tokens_), stream);
+  block_table_.enqueue(batch, stream);
+  const DeviceBatch& from = device_batch_of(batch);
+  expects(from.topk_indices != nullptr && from.topk_length != nullptr,
+          "a selection without its lists on the device");
+  indices_ = from.topk_indices;
+  topk_length_ = from.topk_length;
+  if (!recorded_) return;
+  const auto copy = [&](std::int32_t* to, const std::int32_t* values, std::int64_t count) {
+    check_cuda(cudaMemcpyAsync(to, values, to_size(count) * sizeof(*values),
+                               cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)),
+               "cudaMemcpyAsync");
+  };
+  const std::int64_t lists = batch.q_tokens() * groups_;
+  copy(own_indices_, from.topk_indices, lists * selection_.topk);
+  copy(own_topk_length_, from.topk_length, lists);
+  indices_ = own_indices_;
+  topk_length_ = own_topk_length_;
+}
+
+void ChosenRows::launch(void* stream) const {
+  const auto lists = static_cast<unsigned>(narrow_i32(tokens_ * groups_));
+  if (lists == 0) return;
+  const ListParams params{.indices = indices_,
+                          .topk_length = topk_length_,
+                          .tokens = list_tokens_,
+                          .block_table = block_table_.pages(),
+                          .table_width = block_table_.width(),
+                          .rows = rows_,
+                          .lengths = lengths_,
+                          .topk = narrow_i32(selection_.topk),
+                          .unit = narrow_i32(selection_.unit),
+                          .groups = narrow_i32(groups_),
+                          .width = narrow_i32(width_),
+                          .page_size = narrow_i32(page_size_),
+                          .numbers = numbers_};
+  find_rows<<<lists, kListThreads, 0, static_cast<cudaStream_t>(stream)>>>(params);
+  check_launch("find_rows");
+}
+
+void ChosenRows::set_in(tiles::Params& params) const {
+  params.list_lengths = lengths_;
+  params.list_width = narrow_i32(width_);
+  params.lists_by_kv_head = selection_.groups == SelectionGroups::kKvHeads;
+}
+
+}  // namespace attnbench
