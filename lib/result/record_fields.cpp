@@ -401,6 +401,7 @@ std::vector<RecordField> make_fields() {
        "Timed samples whose outputs were compared with the reference"},
   };
   fields.insert(fields.end(), rest.begin(), rest.end());
+  add_rows<&R::layer>(fields, "layer/", selection_fields());
   return fields;
 }
 

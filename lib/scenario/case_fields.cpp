@@ -57,6 +57,48 @@ const std::vector<Field<AttentionLayer>>& layer_fields() {
   return fields;
 }
 
+const std::vector<Field<AttentionLayer>>& selection_fields() {
+  using L = AttentionLayer;
+  using S = Selection;
+  const auto has_lists = [](const L& layer) { return layer.selection.exists(); };
+  static const std::vector<Field<L>> fields = {
+      {"selection/topk", member<&L::selection, &S::topk>(),
+       "Entries that a query's list of chosen keys has room for", "all keys are seen",
+       "selection_topk"},
+      {.name = "selection/unit",
+       .access = member<&L::selection, &S::unit>(),
+       .says = "Neighbouring keys that an entry stands for",
+       .column = "selection_unit",
+       .exists = has_lists},
+      {.name = "selection/groups",
+       .access = word<kSelectionGroups, &L::selection, &S::groups>(),
+       .says = "Which query heads share a list: all of the rank, or those of a KV head",
+       .column = "selection_groups",
+       .exists = has_lists},
+      {.name = "selection/pattern",
+       .access = word<kSelectionPatterns, &L::selection, &S::pattern>(),
+       .says = "How lists are drawn that cannot have all: uniform, recent or shared",
+       .column = "selection_pattern",
+       .exists = has_lists},
+      {.name = "selection/overlap",
+       .access = member<&L::selection, &S::overlap>(),
+       .says = "Common part of the lists of neighbouring queries; null: of another pattern than "
+               "shared",
+       .column = "selection_overlap",
+       .exists =
+           [](const L& layer) {
+             return layer.selection.exists() &&
+                    layer.selection.pattern == SelectionPattern::kShared;
+           }},
+      {.name = "selection/padding",
+       .access = word<kSelectionPaddings, &L::selection, &S::padding>(),
+       .says = "What the columns hold that a short list leaves: end, front or repeat",
+       .column = "selection_padding",
+       .exists = has_lists},
+  };
+  return fields;
+}
+
 const std::vector<Field<KvCacheConfig>>& cache_fields() {
   using C = KvCacheConfig;
   static const std::vector<Field<C>> fields = {
@@ -89,16 +131,7 @@ Json layer_json(const AttentionLayer& layer) {
                {"head_dim_qk", layer.head_dim_qk},
                {"head_dim_v", layer.head_dim_v}};
   add_fields(json, layer_fields(), layer);
-  if (const Selection& selection = layer.selection; selection.exists()) {
-    json["selection"] = {{"topk", selection.topk},
-                         {"unit", selection.unit},
-                         {"groups", layer.selection_groups()},
-                         {"pattern", to_string(selection.pattern)},
-                         {"padding", to_string(selection.padding)}};
-    if (selection.pattern == SelectionPattern::kShared) {
-      json["selection"]["overlap"] = selection.overlap;
-    }
-  }
+  if (layer.selection.exists()) add_fields(json, selection_fields(), layer);
   return json;
 }
 

@@ -13,6 +13,8 @@ namespace attnbench {
 /// Properties of a layer beyond its heads and dims. Results, their schema, `expand` and `dump`
 /// follow from the rows, in their order: a member that joins here is in all of them.
 [[nodiscard]] const std::vector<Field<AttentionLayer>>& layer_fields();
+/// The lists of a layer with a selection; `expand` and `dump` leave them out of other layers.
+[[nodiscard]] const std::vector<Field<AttentionLayer>>& selection_fields();
 /// The same of a cache beyond its page size and data type.
 [[nodiscard]] const std::vector<Field<KvCacheConfig>>& cache_fields();
 
