@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/int_math.h"
+#include "lib/batch/chosen_keys.h"
 #include "lib/batch/draft_tree.h"
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/scenario/problem_of.h"
@@ -186,6 +188,22 @@ TEST(LikelyCause, of_outputs_that_overflow_is_named) {
               HasSubstr("a slot read that no request owns"));
 }
 
+TEST(LikelyCause, of_a_list_of_chosen_keys_is_named) {
+  const Case plain = small_chunked_mixed();
+  constexpr SelectionGroups kPerHead = SelectionGroups::kKvHeads;
+  const Case repeat = with_selection(plain, {.topk = 90, .padding = SelectionPadding::kRepeat});
+  const Case front = with_selection(
+      plain, {.topk = 30, .unit = 4, .groups = kPerHead, .padding = SelectionPadding::kFront});
+  const Case groups = with_selection(plain, {.topk = 9, .groups = kPerHead});
+  expect_cause(Fault::kIgnoresSelection, groups, "all keys in place of the chosen ones");
+  expect_cause(Fault::kIgnoresTopkLength, repeat, "entries of a list behind its topk_length");
+  expect_cause(Fault::kTakesMissingEntryForLastKey, front, "an entry of -1 read as the last key");
+  expect_cause(Fault::kListOfNextGroup, groups, "the list of group ");
+  Case sinks = groups;
+  sinks.layer.has_sinks = true;
+  expect_cause(Fault::kLseForgetsSink, sinks, "an LSE with the sink, which chosen keys leave out");
+}
+
 TEST(LikelyCause, of_chunks_blocks_and_temperatures_is_named) {
   Case chunks = small_plain_decode();
   chunks.layer.attention_chunk = 10;
@@ -303,6 +321,65 @@ std::string cause_of_numbers(const Case& c, const RowId& id, float q_scale,
   }
   store(DType::kF32, &got[width_v * step], static_cast<float>(std::log(sum)));
   return likely_cause(c, contents, {}, id, got);
+}
+
+/// What likely_cause() says of a row whose query reads these keys, without scales.
+std::string cause_of_read_keys(const Case& c, const RowId& id,
+                               const std::vector<std::int64_t>& keys) {
+  const Contents contents(c, Fill::kNormal);
+  const int kv_head = id.head / c.layer.group_size();
+  std::vector<float> q(to_size(c.layer.head_dim_qk)), k = q, v(to_size(c.layer.head_dim_v));
+  contents.q_row(id.request, id.token, id.head, q);
+  std::vector<double> out(v.size());
+  double sum = 0;
+  for (const std::int64_t key : keys) {
+    contents.k_row(id.request, key, kv_head, k);
+    contents.v_row(id.request, key, kv_head, v);
+    const double weight =
+        std::exp(c.layer.scale * std::inner_product(q.begin(), q.end(), k.begin(), 0.0));
+    sum += weight;
+    for (std::size_t d = 0; d < v.size(); ++d) out[d] += weight * static_cast<double>(v[d]);
+  }
+  const auto step = to_size(size_bytes(c.out_dtype()));
+  std::vector<std::byte> got(out.size() * step + sizeof(float));
+  for (std::size_t d = 0; d < out.size(); ++d) {
+    store(c.out_dtype(), &got[d * step], static_cast<float>(out[d] / sum));
+  }
+  store(DType::kF32, &got[out.size() * step], static_cast<float>(std::log(sum)));
+  return likely_cause(c, contents, {}, id, got);
+}
+
+TEST(LikelyCause, of_single_keys_of_a_list_is_named) {
+  // Token 5 of 33 behind 64: at 69, in unit 17 of 4 keys, which is its own and has two before it.
+  const RowId id{.request = 0, .token = 5, .head = 1};
+  const Case c = with_selection(chunk(), {.topk = 10, .unit = 4});
+  const ChosenKeys lists = choose_keys(c.layer, 69, 1, c.requests[0].selection_seed);
+  std::vector<std::int64_t> right, unit_as_key;
+  for (const std::int64_t entry : lists.list(0, 0)) {
+    unit_as_key.push_back(entry);
+    for (std::int64_t key = 4 * entry; key < 4 * entry + 4 && key <= 69; ++key) {
+      right.push_back(key);
+    }
+  }
+  EXPECT_EQ(cause_of_read_keys(c, id, right), "");
+  EXPECT_EQ(cause_of_read_keys(c, id, unit_as_key),
+            "entries of a list read as keys instead of units");
+  std::vector<std::int64_t> keys = right;
+  keys.insert(keys.end(), {70, 71});
+  EXPECT_EQ(cause_of_read_keys(c, id, keys), "no causal mask");
+  keys = right;
+  std::erase(keys, 69);
+  EXPECT_EQ(cause_of_read_keys(c, id, keys), "a list without the query's own key");
+  keys = right;
+  const std::int64_t last = lists.list(0, 0).back();
+  std::erase_if(keys, [&](std::int64_t key) { return key / 4 == last; });
+  EXPECT_EQ(cause_of_read_keys(c, id, keys), "a list without its last entry");
+
+  const Case missing = with_selection(chunk(), {.topk = 90, .padding = SelectionPadding::kFront});
+  keys.resize(70);
+  std::iota(keys.begin(), keys.end(), 0);
+  keys.insert(keys.end(), 20, 0);
+  EXPECT_EQ(cause_of_read_keys(missing, id, keys), "an entry of -1 read as the first key");
 }
 
 TEST(LikelyCause, of_scales_of_an_fp8_cache_is_named) {

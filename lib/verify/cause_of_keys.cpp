@@ -34,6 +34,7 @@ ReferenceRow row_of_keys(const Case& c, const Contents& contents, const RowId& i
   reference::QueryRow row;
   row.visible = std::move(visible);
   if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
+  row.sink_in_lse = !layer.selection.exists();
   return reference::attend_rows(query, {&row, 1},
                                 {.scale = layer.scale, .logit_cap = layer.logit_cap},
                                 layer.head_dim_v, keys, values)
@@ -59,6 +60,41 @@ bool agrees(const Case& rule, const Numerics& numerics, const ReferenceRow& row,
 
 namespace {
 
+/// Rows of `width` elements that `read` gives, times what `scale_of` does.
+template <class Read, class ScaleOf>
+reference::LoadRows rows_of(const Contents& contents, const KeyOwner& owner, KeyOf key_of,
+                            Read read, ScaleOf scale_of, int width) {
+  return [&contents, owner, key_of = std::move(key_of), read, scale_of, width](
+             std::int64_t first, Eigen::Ref<reference::RowMatrix> block) {
+    std::vector<float> row(static_cast<std::size_t>(width));
+    for (Eigen::Index j = 0; j < block.rows(); ++j) {
+      const std::int64_t key = key_of(first + j);
+      (contents.*read)(owner.request, key, owner.kv_head, row);
+      const RowScale scale = (contents.*scale_of)(owner.request, key, owner.kv_head);
+      for (Eigen::Index d = 0; d < block.cols(); ++d) {
+        block(j, d) = static_cast<double>(row[static_cast<std::size_t>(d)]) *
+                      static_cast<double>(scale.at(static_cast<std::uint32_t>(d)));
+      }
+    }
+  };
+}
+
+}  // namespace
+
+reference::LoadRows rows_of_k(const Case& c, const Contents& contents, const KeyOwner& owner,
+                              KeyOf key_of) {
+  return rows_of(contents, owner, std::move(key_of), &Contents::k_row, &Contents::k_scale,
+                 c.layer.head_dim_qk);
+}
+
+reference::LoadRows rows_of_v(const Case& c, const Contents& contents, const KeyOwner& owner,
+                              KeyOf key_of) {
+  return rows_of(contents, owner, std::move(key_of), &Contents::v_row, &Contents::v_scale,
+                 c.layer.head_dim_v);
+}
+
+namespace {
+
 using reference::VisibleKeys;
 
 const Request& request_at(const Case& c, std::int64_t request) {
@@ -69,32 +105,13 @@ VisibleKeys own_keys(const Case& c, const RowId& id) {
   return reference::keys_seen_by(c.layer, request_at(c, id.request), id.token);
 }
 
-/// Whose rows are read.
-struct KeyOwner {
-  std::int64_t request = 0;
-  int kv_head = 0;
-};
-
 /// The row over keys and values of other owners.
 ReferenceRow row_over(const Case& c, const Contents& contents, const RowId& id,
                       const KeyOwner& of_k, const KeyOwner& of_v, VisibleKeys visible) {
-  const auto rows_of = [&](const KeyOwner& owner, auto read, auto scale_of, int width) {
-    return [&contents, owner, read, scale_of, width](std::int64_t first,
-                                                     Eigen::Ref<reference::RowMatrix> block) {
-      std::vector<float> row(static_cast<std::size_t>(width));
-      for (Eigen::Index j = 0; j < block.rows(); ++j) {
-        (contents.*read)(owner.request, first + j, owner.kv_head, row);
-        const RowScale scale = (contents.*scale_of)(owner.request, first + j, owner.kv_head);
-        for (Eigen::Index d = 0; d < block.cols(); ++d) {
-          block(j, d) = static_cast<double>(row[static_cast<std::size_t>(d)]) *
-                        static_cast<double>(scale.at(static_cast<std::uint32_t>(d)));
-        }
-      }
-    };
-  };
+  const auto in_order = [](std::int64_t key) { return key; };
   return row_of_keys(c, contents, id, own_q_scale(contents, id), std::move(visible),
-                     rows_of(of_k, &Contents::k_row, &Contents::k_scale, c.layer.head_dim_qk),
-                     rows_of(of_v, &Contents::v_row, &Contents::v_scale, c.layer.head_dim_v));
+                     rows_of_k(c, contents, of_k, in_order),
+                     rows_of_v(c, contents, of_v, in_order));
 }
 
 int kv_head_of(const Case& c, const RowId& id) { return id.head / c.layer.group_size(); }

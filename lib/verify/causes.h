@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -15,11 +17,24 @@ namespace attnbench {
 
 /// The row that the query of `id`, as stored and times `q_scale`, gives over keys and values that
 /// are not its own, of which it sees `visible`, under the layer's plain rule: no ALiBi, no
-/// temperature, no dual chunks.
+/// temperature, no dual chunks; a selection's LSE.
 [[nodiscard]] ReferenceRow row_of_keys(const Case& c, const Contents& contents, const RowId& id,
                                        double q_scale, reference::VisibleKeys visible,
                                        const reference::LoadRows& keys,
                                        const reference::LoadRows& values);
+
+/// Whose rows are read.
+struct KeyOwner {
+  std::int64_t request = 0;
+  int kv_head = 0;
+};
+
+/// Row j of K, or of V, is that of key key_of(j) of `owner`, through its scale.
+using KeyOf = std::function<std::int64_t(std::int64_t)>;
+[[nodiscard]] reference::LoadRows rows_of_k(const Case& c, const Contents& contents,
+                                            const KeyOwner& owner, KeyOf key_of);
+[[nodiscard]] reference::LoadRows rows_of_v(const Case& c, const Contents& contents,
+                                            const KeyOwner& owner, KeyOf key_of);
 
 /// The factor with which the row's stored query is read.
 [[nodiscard]] double own_q_scale(const Contents& contents, const RowId& id);
@@ -34,6 +49,12 @@ namespace attnbench {
 /// size or place. Empty where none of these does, and for layers with ALiBi, a temperature or dual
 /// chunks. `got` as in likely_cause(), and finite.
 [[nodiscard]] std::string cause_of_keys(const Case& c, const Contents& contents,
+                                        const Numerics& numerics, const RowId& id,
+                                        std::span<const std::byte> got);
+
+/// Of a layer with a selection, which mistake in reading its lists of chosen keys gives the row.
+/// Empty where none does, and beside a temperature. `got` as in likely_cause(), and finite.
+[[nodiscard]] std::string cause_of_list(const Case& c, const Contents& contents,
                                         const Numerics& numerics, const RowId& id,
                                         std::span<const std::byte> got);
 

@@ -197,6 +197,11 @@ constexpr WrongRow kWrongRows[] = {
        row.lse += std::log1p(-std::exp(sink - row.lse));
        return c.layer.has_sinks && row.visible > 0;
      }},
+    {"an LSE with the sink, which chosen keys leave out",
+     [](const Case& c, double sink, ReferenceRow& row) {
+       row.lse = std::max(row.lse, sink) + std::log1p(std::exp(-std::fabs(row.lse - sink)));
+       return c.layer.has_sinks && c.layer.selection.exists();
+     }},
     {"the sink counted twice",
      [](const Case& c, double sink, ReferenceRow& row) {
        const double once = row.lse;
@@ -343,6 +348,9 @@ std::string likely_cause(const Case& c, const Contents& contents, const Numerics
     if (!agrees(rule, numerics, evaluated(rule), got)) continue;
     const bool tells_little = &wrong == kWrongRules && is_planted(contents.fill());
     return tells_little ? fmt::format("{}, or with a wrong last page", wrong.text) : wrong.text;
+  }
+  if (std::string cause = cause_of_list(c, contents, numerics, id, got); !cause.empty()) {
+    return cause;
   }
   if (std::string cause = cause_of_scales(c, contents, numerics, id, got); !cause.empty()) {
     return cause;

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/base/int_math.h"
+#include "lib/batch/chosen_keys.h"
+#include "lib/verify/causes.h"
+
+namespace attnbench {
+namespace {
+
+/// Keys in the order in which a kernel reads them, some perhaps twice.
+using Keys = std::vector<std::int64_t>;
+
+/// A query's list of chosen keys, and what a kernel makes of it.
+struct ReadList {
+  std::span<const std::int32_t> columns;  ///< all of them
+  std::int64_t counted = 0;               ///< topk_length
+  std::int64_t unit = 1;                  ///< keys
+  std::int64_t place = 0;                 ///< of the query among the keys
+  std::int64_t kv_len = 0;
+
+  /// Of the first `count` columns, those up to `last`; an entry of -1 names `missing`, if that is a
+  /// key.
+  [[nodiscard]] Keys keys(std::int64_t count, std::int64_t last, std::int64_t missing = -1) const {
+    Keys named;
+    for (const std::int64_t entry : columns.first(to_size(count))) {
+      if (entry < 0 && missing >= 0) named.push_back(missing);
+      for (std::int64_t key = entry * unit; entry >= 0 && key < (entry + 1) * unit; ++key) {
+        if (key <= last) named.push_back(key);
+      }
+    }
+    return named;
+  }
+  [[nodiscard]] Keys right() const { return keys(counted, place); }
+};
+
+/// A mistake in reading a list.
+struct WrongList {
+  const char* text;
+  Keys (*keys)(const ReadList& list);
+};
+
+constexpr WrongList kWrongLists[] = {
+    {"entries of a list behind its topk_length",
+     [](const ReadList& list) { return list.keys(std::ssize(list.columns), list.place); }},
+    {"an entry of -1 read as the last key",
+     [](const ReadList& list) { return list.keys(list.counted, list.place, list.kv_len - 1); }},
+    {"an entry of -1 read as the first key",
+     [](const ReadList& list) { return list.keys(list.counted, list.place, 0); }},
+    {"entries of a list read as keys instead of units",
+     [](const ReadList& list) {
+       ReadList of_keys = list;
+       of_keys.unit = 1;
+       return of_keys.right();
+     }},
+    {"a list without its last entry",
+     [](const ReadList& list) {
+       return list.keys(std::max<std::int64_t>(list.counted - 1, 0), list.place);
+     }},
+    {"a list without the query's own key",
+     [](const ReadList& list) { return list.keys(list.counted, list.place - 1); }},
+};
+
+/// The row over `keys` of its own request and KV head.
+ReferenceRow row_over(const Case& c, const Contents& contents, const RowId& id, const Keys& keys) {
+  const KeyOwner owner{id.request, id.head / c.layer.group_size()};
+  const auto key_of = [&keys](std::int64_t j) { return keys[to_size(j)]; };
+  reference::VisibleKeys all;
+  all.end = std::ssize(keys);
+  return row_of_keys(c, contents, id, own_q_scale(contents, id), all,
+                     rows_of_k(c, contents, owner, key_of), rows_of_v(c, contents, owner, key_of));
+}
+
+}  // namespace
+
+std::string cause_of_list(const Case& c, const Contents& contents, const Numerics& numerics,
+                          const RowId& id, std::span<const std::byte> got) {
+  if (!c.layer.selection.exists() || c.layer.temperature_len > 0) return {};
+  const Request& request = c.requests[to_size(id.request)];
+  const std::int64_t place = request.prefix_len() + id.token;
+  const ChosenKeys lists = choose_keys(c.layer, place, 1, request.selection_seed);
+  const auto list_of = [&](std::int64_t group) {
+    return ReadList{
+        std::span(lists.indices).subspan(to_size(group * lists.width), to_size(lists.width)),
+        lists.lengths[to_size(group)], lists.unit, place, request.kv_len};
+  };
+  const std::int64_t own = c.layer.selection_group(id.head);
+  const Keys right = list_of(own).right();
+  const auto gives = [&](const Keys& keys) {
+    return keys != right && agrees(c, numerics, row_over(c, contents, id, keys), got);
+  };
+  for (std::int64_t group = 0; group < lists.groups; ++group) {
+    if (group == own || !gives(list_of(group).right())) continue;
+    return fmt::format("the list of group {} for query head {} instead of group {}'s", group,
+                       id.head, own);
+  }
+  for (const WrongList& wrong : kWrongLists) {
+    if (gives(wrong.keys(list_of(own)))) return wrong.text;
+  }
+  Keys all(to_size(std::max<std::int64_t>(place + 1, 0)));
+  std::iota(all.begin(), all.end(), 0);
+  return gives(all) ? "all keys in place of the chosen ones" : "";
+}
+
+}  // namespace attnbench
