@@ -53,8 +53,7 @@ std::vector<Contest> contests_of(const EngineSelection& selection) {
   expect_cells_of(selection);
   std::map<ComparisonKey, std::size_t> places;
   for (const Record& r : selection.measured->records) {
-    if (r.model != selection.model || r.tp != selection.tp || r.step == StepPart::kKvWrite)
-      continue;
+    if (r.model != selection.model || r.tp != selection.tp || !attends(r.step)) continue;
     const auto [place, is_new] = places.try_emplace(ComparisonKey(r), contests.size());
     if (is_new) contests.emplace_back();
     contests[place->second].records.push_back(r);

@@ -103,7 +103,7 @@ TEST(Aiconfigurator, says_why_a_cell_has_no_row) {
        [](Record& r) {
          r.outcome = Completed{Check::kMistrusted, Speed::kClaimed};
        }},
-      {"of a KV write alone", [](Record& r) { r.step = StepPart::kKvWrite; }},
+      {"of steps without attention", [](Record& r) { r.step = StepPart::kKvWrite; }},
       {"of latent or recurrent layers", [](Record& r) { r.layer.family = Family::kLatent; }},
       {"of cross attention", [](Record& r) { r.layer.is_cross_attention = true; }},
       {"with sinks, ALiBi, a logit cap, a temperature or dual chunks",

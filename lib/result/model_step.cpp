@@ -165,7 +165,7 @@ std::string lack_of(const KindCells& cells, const std::string& kind) {
 /// Which layers of the step no record is of: in one part of a sweep that several machines share.
 std::string missing_kinds(const StepRecords& step, const std::vector<std::string>& kinds) {
   // Where keys are written and nothing attends, cells stand for the layers that write, not for all.
-  const auto writes_alone = [](const Record* r) { return r->step == StepPart::kKvWrite; };
+  const auto writes_alone = [](const Record* r) { return !attends(r->step); };
   if (std::ranges::all_of(step.records, writes_alone)) return "";
   int present = 0;
   for (const std::string& kind : kinds) {

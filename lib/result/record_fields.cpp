@@ -15,7 +15,6 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array kSteps = {StepPart::kAttention, StepPart::kKvWrite, StepPart::kBoth};
 constexpr std::array kLaunches = {LaunchMode::kEager, LaunchMode::kGraph};
 
 bool is_updated(const Record& r) { return r.is_timed() && r.update.median_us > 0; }
@@ -90,7 +89,7 @@ std::vector<RecordField> make_fields() {
        "What the last-level cache holds when a sample starts: cold no data of the forward, warm "
        "what the same forward left, serving queries, index arrays and workspace but no KV"},
       {"launch", "launch", "", word<kLaunches, &R::launch>(), "How the forward is launched"},
-      {"step", "step", "", word<kSteps, &R::step>(),
+      {"step", "step", "", word<kStepParts, &R::step>(),
        "Part of the step that is run: attention, the write of its keys and values into the cache, "
        "or both"},
       {"mode", "mode", "", of_words(member<&R::mode>(), modes), "Forward mode of the batch"},
