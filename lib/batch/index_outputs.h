@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace attnbench {
+
+/// What a step of StepPart::kIndex builds, named as the index format that its arrays are of. They
+/// follow from the batch's req_to_token, or its block table, and its lengths; the format's other
+/// arrays are lengths that an engine has at hand.
+enum class IndexForm : std::uint8_t {
+  kCsr,        ///< kv_indptr [B + 1] and kv_indices, in pages
+  kPageTable,  ///< page_table [B, width]; what lies behind a request's pages may be anything
+};
+inline constexpr IndexForm kIndexForms[] = {IndexForm::kCsr, IndexForm::kPageTable};
+
+[[nodiscard]] constexpr std::string_view to_string(IndexForm form) {
+  switch (form) {
+    case IndexForm::kCsr:
+      return "csr";
+    case IndexForm::kPageTable:
+      return "page_table";
+  }
+  return "?";
+}
+
+/// An array that a plan has to write, dense, in the memory of the device that computes.
+struct IndexOutput {
+  const char* name = "";  ///< as its readers call it
+  std::vector<std::int64_t> shape;
+  std::int32_t* data = nullptr;
+};
+
+/// The outputs of a step of StepPart::kIndex. They hold poison until the plan runs, but for the 0
+/// with which kv_indptr begins: an engine's buffer has it from the start.
+struct IndexOutputs {
+  IndexForm form = IndexForm::kCsr;
+  std::vector<IndexOutput> arrays;  ///< in the order of IndexForm's comments
+};
+
+}  // namespace attnbench
