@@ -56,8 +56,8 @@ void answer_for_engines(const SupportOptions& options, const Registry& registry,
                                                                                       out);
 }
 
-/// The backends that are named, otherwise all except variants: a variant supports the same cases as
-/// its base.
+/// The backends that are named, otherwise all that attend except variants: a variant supports the
+/// same cases as its base.
 std::vector<const Registry::Entry*> asked_about(const Scenario& scenario, const Registry& registry,
                                                 const RunFilter& filter) {
   if (!filter.backends.empty() || !scenario.backends.empty()) {
@@ -65,7 +65,7 @@ std::vector<const Registry::Entry*> asked_about(const Scenario& scenario, const 
   }
   std::vector<const Registry::Entry*> backends;
   for (const Registry::Entry& entry : registry.entries()) {
-    if (entry.info.by_default) backends.push_back(&entry);
+    if (entry.info.by_default && entry.info.builds_indices.empty()) backends.push_back(&entry);
   }
   return backends;
 }

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lib/backend/python_environment.h"
 #include "lib/backend/support.h"
+#include "lib/batch/index_outputs.h"
 #include "lib/batch/problem.h"
 #include "lib/device/device.h"
 
@@ -50,6 +52,8 @@ struct BackendInfo {
   std::int32_t padding_seq_len = 1;
   /// True: supports() is asked for steps that write keys and values into the cache (StepPart), too.
   bool writes_kv = false;
+  /// Index arrays that it builds: supports() is asked for such steps (StepPart::kIndex), too.
+  std::vector<IndexForm> builds_indices{};
   /// True: supports() is asked for problems whose queries, or outputs, are in fp8, too
   /// (Problem::fp8).
   bool reads_fp8_queries = false, writes_fp8_outputs = false;

@@ -9,6 +9,7 @@
 #include "lib/batch/chosen_keys.h"
 #include "lib/batch/device_batch.h"
 #include "lib/batch/forward_mode.h"
+#include "lib/batch/index_outputs.h"
 #include "lib/batch/kv_pool.h"
 #include "lib/batch/problem.h"
 #include "lib/batch/req_to_token_pool.h"
@@ -90,6 +91,7 @@ struct ForwardBatch {
   /// token's parent, a root's from the request's slot. The slots of state_pool are read alone.
   const StatePool* intermediate_states = nullptr;
   const DeviceBatch* device_batch = nullptr;
+  const IndexOutputs* index_outputs = nullptr;  ///< null unless the step is StepPart::kIndex
 
   /// Query tokens of request r: 1 for decode, N for target_verify, extend_seq_lens[r] otherwise.
   [[nodiscard]] std::int64_t q_len(std::int64_t r) const;

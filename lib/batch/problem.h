@@ -59,9 +59,11 @@ struct Problem {
   [[nodiscard]] DType out_dtype() const { return fp8.out.value_or(dtype); }
 
   /// Whether one recording can serve many steps: engines pad decode and target_verify steps alone,
-  /// and only where all requests have the same number of query tokens.
+  /// and only where all requests have the same number of query tokens. Index arrays are as long as
+  /// those of one step.
   [[nodiscard]] bool can_be_recorded() const {
-    return (mode == ForwardMode::kDecode || mode == ForwardMode::kTargetVerify) &&
+    return step != StepPart::kIndex &&
+           (mode == ForwardMode::kDecode || mode == ForwardMode::kTargetVerify) &&
            limits.is_uniform();
   }
 };

@@ -212,9 +212,26 @@ Cost delta_net_cost(const Case& c) {
   return cost;
 }
 
+/// Of each request its length, its row of req_to_token and an entry of that for each page are read.
+/// The pages are written, and of csr where those of each request end.
+Cost index_cost(const Case& c) {
+  const std::int64_t page = c.kv_cache.page_size;
+  const Count requests = Count(std::ssize(c.requests)) + c.padding.requests;
+  Count pages = Count(c.padding.requests) * ceil_div(std::int64_t{c.padding.seq_len}, page);
+  for (const Request& r : c.requests) pages += ceil_div(r.kv_len, page);
+  const Count read = (requests + requests + pages) * kTableEntryBytes;
+  Count written = pages;
+  if (c.index_form == IndexForm::kCsr) written += requests;
+  Cost cost;
+  cost.kv_bytes_written = (written * kTableEntryBytes).value();
+  cost.bytes_unique = cost.bytes_streamed = (read + cost.kv_bytes_written).value();
+  return cost;
+}
+
 }  // namespace
 
 Cost count_cost(const Case& c) {
+  if (c.step == StepPart::kIndex) return index_cost(c);
   if (!c.parts.empty()) return cost_of_parts(c.parts);
   return c.layer.is_recurrent() ? delta_net_cost(c) : softmax_cost(c);
 }

@@ -39,6 +39,25 @@ std::int64_t beside_kv(std::int64_t q, std::int64_t out, std::int64_t heads) {
   return q + out + 64 * heads * 4 + 64 * 4096 * 4;
 }
 
+TEST(Cost, counts_what_a_build_of_index_arrays_reads_and_writes) {
+  Case c;
+  c.step = StepPart::kIndex;
+  c.kv_cache.page_size = 16;
+  c.requests.resize(3);
+  c.requests[0].kv_len = 1;   // 1 page
+  c.requests[1].kv_len = 33;  // 3 pages
+  c.requests[2].kv_len = 16;  // 1 page
+  Cost csr = count_cost(c);
+  EXPECT_EQ(csr.kv_bytes_written, 4 * (3 + 5)) << "kv_indptr behind its 0, and kv_indices";
+  EXPECT_EQ(csr.bytes_unique, 4 * (3 + 3 + 5) + csr.kv_bytes_written);
+  EXPECT_EQ(csr.bytes_streamed, csr.bytes_unique);
+  EXPECT_EQ(csr.flops, 0);
+  c.index_form = IndexForm::kPageTable;
+  EXPECT_EQ(count_cost(c).kv_bytes_written, 4 * 5) << "nothing behind a request's pages";
+  c.padding.requests = 2;  // of one key each
+  EXPECT_EQ(count_cost(c).kv_bytes_written, 4 * 7);
+}
+
 TEST(Cost, counts_what_a_kv_write_reads_and_writes) {
   Case c = batch_of(64, 1, 4096);
   const Cost attention = count_cost(c);

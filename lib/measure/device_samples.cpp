@@ -105,13 +105,15 @@ TimedSample DeviceSamples::sample(int left) {
 
 std::string DeviceSamples::damage() {
   if (!cell_.inputs.damage) return {};
+  const std::string wrong = cell_.inputs.wrong_outputs ? cell_.inputs.wrong_outputs() : "";
   first_number_ = 0;
   static_cast<void>(cell_.inputs.io->stage(0, 1, *stream_));
   cell_.inputs.io->write(0, *stream_);
   renew_memory(*stream_);  // slots of the cache that the forward writes among them
   staged_ = 0;
   stream_->synchronize();
-  return cell_.inputs.damage();
+  const std::string damage = cell_.inputs.damage();
+  return wrong + (wrong.empty() || damage.empty() ? "" : "; ") + damage;
 }
 
 SampleOutputs DeviceSamples::outputs() const {

@@ -35,6 +35,7 @@ std::vector<StepRecords> steps_of(const RunResult& run) {
   for (const Record& r : run.records) {
     if (r.model_layers.kind.empty()) continue;
     if (registered_name(r.backend) != r.backend) continue;  // the second of an A/A pair
+    if (r.step == StepPart::kIndex) continue;               // once a step, whatever its layers
     auto at = std::ranges::find_if(steps, [&](const StepRecords& step) { return step.takes(r); });
     if (at == steps.end()) {
       at = steps.insert(

@@ -91,7 +91,7 @@ std::vector<RecordField> make_fields() {
       {"launch", "launch", "", word<kLaunches, &R::launch>(), "How the forward is launched"},
       {"step", "step", "", word<kStepParts, &R::step>(),
        "Part of the step that is run: attention, the write of its keys and values into the cache, "
-       "or both"},
+       "both, or the build of index arrays"},
       {"mode", "mode", "", of_words(member<&R::mode>(), modes), "Forward mode of the batch"},
       {"dtype", "dtype", "", of_words(member<&R::dtype>(), dtypes),
        "Of new K and V, and of Q and O where fp8 says nothing else"},
@@ -313,7 +313,9 @@ std::vector<RecordField> make_fields() {
       {"error/worst/want", "", "", member<&R::error, &Error::worst, &Worst::want>(),
        "Value of the reference"},
       {"slots_checked", "slots_checked", "", member<&R::slots_checked>(),
-       "Slots of the cache that the step wrote, compared exactly, in all runs of the verification"},
+       "Slots of the cache that the step wrote, or elements of index arrays, compared exactly, in "
+       "all "
+       "runs of the verification"},
       {"bitwise/repeatable", "repeatable", "",
        tested<&R::bitwise, &BitwiseProperties::repeatable>(),
        "Two runs give the same bits; null: not tested"},

@@ -147,6 +147,12 @@ std::vector<const Registry::Entry*> present_by_default(const Registry& registry)
   return entries;
 }
 
+/// Who builds index arrays attends to nothing: where no backend is named, each takes part in the
+/// steps that it is for.
+bool is_for_step(const Registry::Entry& entry, StepPart step) {
+  return entry.info.builds_indices.empty() == (step != StepPart::kIndex);
+}
+
 /// A plug-in is not asked, since its code is in another process; its row will tell.
 bool supports(const Registry::Entry& entry, const Case& c) {
   if (!supports_step(entry.info, c)) return false;
@@ -180,6 +186,7 @@ std::vector<const Registry::Entry*> named(const std::vector<std::string>& names,
 struct Candidates {
   std::vector<const Registry::Entry*> entries;
   std::vector<const Registry::Entry*> cpu_fallbacks;  ///< as of RunPlan
+  bool are_named = false;
 };
 
 Candidates candidates_of(const Scenario& scenario, const Registry& registry,
@@ -192,9 +199,9 @@ Candidates candidates_of(const Scenario& scenario, const Registry& registry,
     const UnknownName wrong = unknown(registry, name);
     throw ConfigError({Diagnostic{{}, 1, wrong.message, wrong.hint, {}}});
   }
-  if (!filter.backends.empty()) return {named(filter.backends, registry), {}};
-  if (!scenario.backends.empty()) return {named(scenario.backends, registry), {}};
-  Candidates found{present_by_default(registry), {}};
+  if (!filter.backends.empty()) return {named(filter.backends, registry), {}, true};
+  if (!scenario.backends.empty()) return {named(scenario.backends, registry), {}, true};
+  Candidates found{present_by_default(registry), {}, false};
   if (std::ranges::any_of(found.entries, runs_on_gpu)) {
     std::ranges::copy_if(found.entries, std::back_inserter(found.cpu_fallbacks), is_cpu_fallback);
   }
@@ -266,6 +273,11 @@ RunPlan plan_run(const Scenario& scenario, const Registry& registry, const RunFi
   plan.entries = scenario.measure.aa ? plan.pairs.of(plan.backends) : plan.backends;
   for (std::size_t i = 0; i < plan.cases.size(); ++i) {
     plan.cases[i].backends = plan.entries;
+    if (!found.are_named) {
+      std::erase_if(plan.cases[i].backends, [&](const Registry::Entry* entry) {
+        return !is_for_step(*entry, plan.cases[i].c.step);
+      });
+    }
     if (on_gpu[i]) std::erase_if(plan.cases[i].backends, is_cpu_fallback);
   }
   return plan;

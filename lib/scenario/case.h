@@ -16,6 +16,7 @@
 #include "lib/batch/cache_format.h"
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/fp8_activations.h"
+#include "lib/batch/index_outputs.h"
 #include "lib/batch/key_run.h"
 #include "lib/model/attention_layer.h"
 #include "lib/model/model_geometry.h"
@@ -155,7 +156,8 @@ struct Case {
   DType dtype = DType::kBF16;  ///< of new K/V, and of Q and O where they are not in fp8
   KvCacheConfig kv_cache;
   ForwardMode mode = ForwardMode::kDecode;
-  StepPart step = StepPart::kAttention;  ///< set by the run: the scenario's file lists several
+  StepPart step = StepPart::kAttention;    ///< set by the run: the scenario's file lists several
+  IndexForm index_form = IndexForm::kCsr;  ///< what a step of StepPart::kIndex builds
   std::vector<SharedPrefix> prefixes;
   std::vector<Request> requests;
   BatchPadding padding;  ///< behind `requests`
@@ -194,6 +196,9 @@ struct Case {
 /// not cached: their requests, with the encoder's tokens as those of a prompt. Where all are, there
 /// is nothing to write, and supports_step() says so.
 [[nodiscard]] Case with_step(const Case& c, StepPart step);
+
+/// Why a step has no index arrays to build (StepPart::kIndex); empty: it has.
+[[nodiscard]] std::string why_no_indices(const Case& c);
 
 /// Whether a request of a composed step is computed in the absorbed form, over the latent cache:
 /// vLLM's split_decodes_and_prefills with a threshold of 1. All others are expanded.

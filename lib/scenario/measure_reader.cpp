@@ -87,7 +87,10 @@ KeySection measure_section() {
         "`eager` launches, or the replay of a captured CUDA `graph`."},
        {"step", words(&MeasureConfig::step, kStepParts),
         "What of a layer's step is run, each a row of its own: `attention` over keys that are in "
-        "the cache, `kv_write`, which brings the new keys and values to their slots, or `both`."},
+        "the cache, `kv_write`, which brings the new keys and values to their slots, `both`, or "
+        "`index`, which builds the arrays that tell attention where the keys lie."},
+       {"index_format", word(&MeasureConfig::index_form, kIndexForms),
+        "What `index` builds: `csr`, kv_indptr and kv_indices in pages, or a `page_table`."},
        {"graph_buckets", by_hand(read_buckets, "whole numbers, ascending"),
         "Batch sizes for which an engine records CUDA graphs. A smaller batch is padded; a larger "
         "one is no graph cell.",

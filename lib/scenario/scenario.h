@@ -34,6 +34,7 @@ struct MeasureConfig {
   std::vector<CacheState> cache{CacheState::kCold};
   std::vector<LaunchMode> launch{LaunchMode::kEager};
   std::vector<StepPart> step{StepPart::kAttention};
+  IndexForm index_form = IndexForm::kCsr;  ///< what a step of StepPart::kIndex builds
   /// Batch sizes for which an engine records CUDA graphs, ascending; a smaller batch is padded.
   /// Empty: a graph has the size of its batch.
   std::vector<std::int64_t> graph_buckets;

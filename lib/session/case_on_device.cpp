@@ -88,7 +88,12 @@ CheckedInputs CaseOnDevice::checked_inputs(std::size_t placement) {
   Fixture& fixture = placed_fixture(placement);
   std::unique_ptr<SampleIo>& io = sample_io_[&fixture];
   if (!io) io = make_sample_io(*device_, {&fixture});
-  return {io.get(), &numbers_, [this, &fixture] { return damage_of(fixture); }};
+  return {io.get(), &numbers_, [this, &fixture] { return damage_of(fixture); },
+          [&fixture] {
+            std::string fault = fixture.fault_of_indices();
+            if (!fault.empty()) fixture.poison_written_slots();  // found again, it was done again
+            return fault;
+          }};
 }
 
 std::string CaseOnDevice::damage_of(Fixture& fixture) {

@@ -55,14 +55,16 @@ std::string padding_text(const BatchPadding& padding) {
 }
 
 /// The part of the step that is run, where it is not attention alone.
-std::string step_text(StepPart step) {
-  switch (step) {
+std::string step_text(const Case& c) {
+  switch (c.step) {
     case StepPart::kAttention:
       return "";
     case StepPart::kKvWrite:
       return "KV write alone";
     case StepPart::kBoth:
       return "KV write, then attention";
+    case StepPart::kIndex:
+      return fmt::format("{} arrays alone", to_string(c.index_form));
   }
   return "";
 }
@@ -132,7 +134,7 @@ std::vector<std::string> case_facts(const Case& c, const Cost& cost, int multipr
                                     std::int64_t last_level_cache_bytes) {
   const std::int64_t shared = shared_tokens(c);
   return {fmt::format("{}    {}", c.id, counted(c.requests.size(), "seq")),
-          step_text(c.step),
+          step_text(c),
           fmt::format("{} {} token{}", count_text(c.q_tokens()), token_word(c.step),
                       c.q_tokens() == 1 ? "" : "s"),
           count_text(c.kv_tokens()) + " kv" +

@@ -117,7 +117,7 @@ Verification conclude(const Case& c, const Observation& observed,
     }
   } else if (!truth.empty()) {
     result.verdict = observed.slots_checked > 0 ? Verdict::kPassed : Verdict::kMistrusted;
-    if (observed.slots_checked == 0) result.reason = "no slot was written";
+    if (observed.slots_checked == 0) result.reason = "nothing was written";
   }
   if (result.verdict == Verdict::kPassed && !observed.odd_damage.empty()) {
     result.verdict = Verdict::kMistrusted;

@@ -20,7 +20,7 @@ TEST(Conclude, mistrusts_a_kv_write_of_which_no_slot_was_checked) {
   const std::vector<FillTruth> truth = {{Fill::kNormal, {}}};
   Observation observed;
   EXPECT_EQ(conclude(c, observed, truth).verdict, Verdict::kMistrusted);
-  EXPECT_EQ(conclude(c, observed, truth).reason, "no slot was written");
+  EXPECT_EQ(conclude(c, observed, truth).reason, "nothing was written");
   observed.slots_checked = 3;
   EXPECT_EQ(conclude(c, observed, truth).verdict, Verdict::kPassed);
 }

@@ -181,15 +181,20 @@ class Examination {
         stream_->synchronize();
       });
     });
-    if (writes_kv(case_->step)) {
-      const std::string fault =
-          fixture.fault_of_written_slots(checked_contents(fixture.fixture_case(), fill));
-      if (!fault.empty()) add_fault(fault + ' ' + where);
-      found_.slots_checked += fixture.written_slots();
-    }
+    check_what_was_written(fixture, fill, where);
     if (fill == Fill::kTiming) put_sample(fixture, 0);  // which inputs are compared with
     if (writes_kv(case_->step)) fixture.poison_written_slots();
     return run_us;
+  }
+
+  /// In the cache, or in index arrays, which are the same in all fills.
+  void check_what_was_written(const Fixture& fixture, Fill fill, const std::string& where) {
+    found_.slots_checked += fixture.written_slots();
+    const std::string of_slots =
+        fixture.fault_of_written_slots(checked_contents(fixture.fixture_case(), fill));
+    if (!of_slots.empty()) add_fault(of_slots + ' ' + where);
+    const std::string of_indices = fixture.fault_of_indices();
+    if (!of_indices.empty() && blamed_.insert(of_indices).second) add_fault(of_indices);
   }
 
   /// What may not change and has. Guards are restored.

@@ -2,9 +2,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/verify/step_support.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 namespace attnbench {
 
+namespace {
+
+Support builds_indices(const BackendInfo& info, const Case& c) {
+  if (std::string why = why_no_indices(c); !why.empty()) return Support::no(std::move(why));
+  if (info.builds_indices.empty()) return Support::no("it builds no index arrays");
+  if (std::ranges::find(info.builds_indices, c.index_form) != info.builds_indices.end()) {
+    return Support::yes();
+  }
+  std::vector<std::string_view> built;
+  for (const IndexForm form : info.builds_indices) built.push_back(to_string(form));
+  return Support::no(
+      fmt::format("it builds {}, not {}", fmt::join(built, " and "), to_string(c.index_form)));
+}
+
+}  // namespace
+
 Support supports_step(const BackendInfo& info, const Case& c) {
+  if (c.step == StepPart::kIndex) return builds_indices(info, c);
   if (!writes_kv(c.step)) return Support::yes();
   if (c.layer.is_recurrent()) return Support::no("a recurrent layer has no KV cache to write");
   if (!info.writes_kv) return Support::no("it writes no KV cache: attention alone");

@@ -32,6 +32,32 @@ TEST(StepSupport, asks_for_writes_only_where_a_backend_says_that_it_writes) {
   }
 }
 
+TEST(StepSupport, asks_for_index_arrays_only_where_a_backend_says_that_it_builds_them) {
+  BackendInfo builder;
+  builder.builds_indices = {IndexForm::kCsr};
+  Case c = part(StepPart::kIndex);
+  EXPECT_TRUE(bool(supports_step(builder, c)));
+  EXPECT_EQ(supports_step(cache_writer(), c).reason(), "it builds no index arrays");
+  c.index_form = IndexForm::kPageTable;
+  EXPECT_EQ(supports_step(builder, c).reason(), "it builds csr, not page_table");
+}
+
+TEST(StepSupport, asks_for_no_index_arrays_of_a_step_that_has_none) {
+  BackendInfo builder;
+  builder.builds_indices = {IndexForm::kCsr};
+  Case recurrent = part(StepPart::kIndex);
+  recurrent.layer.family = Family::kRecurrent;
+  EXPECT_EQ(supports_step(builder, recurrent).reason(),
+            "a recurrent layer has no KV cache to index");
+  Case ragged = part(StepPart::kIndex);
+  ragged.kv_cache.layout = KvLayout::kRagged;
+  EXPECT_EQ(supports_step(builder, ragged).reason(),
+            "ragged keys lie one behind the other, in no pool to index");
+  Case idle = part(StepPart::kIndex);
+  idle.mode = ForwardMode::kIdle;
+  EXPECT_EQ(supports_step(builder, idle).reason(), "an idle step has no keys to index");
+}
+
 TEST(StepSupport, asks_for_no_writes_of_what_is_not_exact) {
   Case c = part(StepPart::kKvWrite);
   c.kv_cache.dtype = DType::kF32;
