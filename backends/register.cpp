@@ -12,6 +12,7 @@
 #include "backends/cpu_flash/plan.h"
 #include "backends/cudnn/cudnn.h"
 #include "backends/gated_delta_net/gated_delta_net.h"
+#include "backends/index_builder/index_builder.h"
 #include "backends/mla/mla.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/splitkv/splitkv.h"
@@ -135,6 +136,7 @@ std::vector<Row> table() {
   add(cpu<CpuFlashBackend>({ragged_paged, kv_write}));
   add(cpu<CpuFlashBackend>({virtual_batches, kv_write}));
   add(cpu<gated_delta_net::GatedDeltaNetBackend>({}));
+  add(cpu<index_builder::HostBuilder>({}));
 
   // Around all that read a cache on a GPU.
   const auto engine = [](std::vector<Wrapper> wrappers) {
@@ -152,6 +154,7 @@ std::vector<Row> table() {
   add(gpu<MlaBackend>(mla::info(), engine({page_items, padded_heads})));
   add(gpu<cascade::CascadeBackend>(cascade::info(), {upcast_fp8_queries}));
   add(gpu<gated_delta_net::GpuBackend>(gated_delta_net::gpu_info(), {}));
+  add(gpu<index_builder::GpuBuilder>(index_builder::info_on(DeviceKind::kCuda), {}));
   add(cudnn_row(engine({})));
   return rows;
 }

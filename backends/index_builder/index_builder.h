@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lib/backend/backend.h"
+
+/// Builds the index arrays of a step (StepPart::kIndex), in place of attention.
+namespace attnbench::index_builder {
+
+/// What both backends of this folder have in common. No cache is read, so that any is taken.
+class Builder : public Backend {
+ public:
+  explicit Builder(BackendInfo info) : info_(std::move(info)) {}
+
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    return problem.step == StepPart::kIndex ? Support::yes()
+                                            : Support::no("it builds index arrays only");
+  }
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem&) const override {
+    const std::span all(kPoolLayouts);
+    return {all.begin(), all.end()};
+  }
+
+ private:
+  BackendInfo info_;
+};
+
+/// What `attnbench list backends` says of them, with and without nvcc.
+[[nodiscard]] inline BackendInfo info_on(DeviceKind device) {
+  const bool on_gpu = device == DeviceKind::kCuda;
+  BackendInfo info;
+  info.name = on_gpu ? "index_builder_cuda" : "index_builder";
+  info.version = "1";
+  info.description =
+      on_gpu ? "index arrays from req_to_token: a scan of the lengths, then 32 blocks a request"
+             : "index arrays from req_to_token: a sum of the lengths, then a request a thread";
+  info.index_format = "req_to_token";
+  info.device = device;
+  info.padding_seq_len = 0;
+  info.builds_indices = {IndexForm::kCsr, IndexForm::kPageTable};
+  return info;
+}
+
+/// On all threads of a CPU.
+class HostBuilder final : public Builder {
+ public:
+  HostBuilder() : Builder(info_on(DeviceKind::kCpu)) {}
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
+};
+
+/// By the kernels of lib/index/cuda, which an engine's graph need not hold: it builds its arrays
+/// before it replays one.
+class GpuBuilder final : public Builder {
+ public:
+  GpuBuilder() : Builder(info_on(DeviceKind::kCuda)) {}
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
+};
+
+}  // namespace attnbench::index_builder
