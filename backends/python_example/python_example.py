@@ -22,6 +22,8 @@ class PythonExample:
     # only_by_name = False: True for a variant, which runs only if it is named.
     # writes_kv = False: True if problem.step may be "kv_write" or "both". Such a step stores k_new and v_new, divided
     # by their scales, in the slots of slot_mapping.
+    # builds_indices = "": "csr", "page_table" or both if problem.step may be "index". batch.indices("csr") is then memory
+    # to which the plan writes the format's arrays, and the backend is left out of other steps unless it is named.
     # requires = {}: {"torch": "2.11.0"} lists the backend as absent without this package. A method load() imports the
     # packages. It is called first, but not if backends are only listed. `kernel` names the called operation.
     # tuning = {}: {"splits": ([8, 16], "--kv-splits")} makes variants NAME:splits=8 and NAME:splits=16. Their attribute

@@ -9,8 +9,10 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <span>
+#include <sstream>
 
 #include "lib/backend/include/attnbench/backend.h"
 #include "lib/backend/numerics.h"
@@ -259,6 +261,7 @@ BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   info.cuda_graph = static_cast<CudaGraphSupport>(table.graph_support);
   info.padding_seq_len = table.padding_seq_len;
   info.writes_kv = table.writes_kv != 0;
+  info.builds_indices = index_forms_of(text(table.builds_indices), info.name, where);
   info.reads_fp8_queries = table.reads_fp8_queries != 0;
   info.writes_fp8_outputs = table.writes_fp8_outputs != 0;
   info.reads_queries_apart = table.reads_queries_apart != 0;
@@ -310,6 +313,23 @@ void check_backend_name(const std::string& name, const std::string& where) {
       "plug-in {}: a backend is named '{}'; lower case letters, digits, '_', ':' and '=' make a "
       "name",
       where, printable(name)));
+}
+
+std::vector<IndexForm> index_forms_of(const std::string& words, const std::string& backend,
+                                      const std::string& where) {
+  std::vector<IndexForm> forms;
+  std::istringstream list(words);
+  for (std::string word; list >> word;) {
+    const auto* const known =
+        std::ranges::find(kIndexForms, word, [](IndexForm form) { return to_string(form); });
+    if (known == std::end(kIndexForms)) {
+      throw ConfigError(
+          fmt::format("plug-in {}: backend '{}' builds '{}'; csr and page_table can be built",
+                      where, backend, printable(word)));
+    }
+    forms.push_back(*known);
+  }
+  return forms;
 }
 
 void register_tables(const attnbench_backend* tables, std::size_t count, const std::string& where,

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "lib/backend/include/attnbench/backend.h"
 #include "lib/backend/registry.h"
@@ -12,6 +13,11 @@ namespace attnbench {
 
 /// Throws ConfigError where a plug-in's backend must not be called so; `where` is as below.
 void check_backend_name(const std::string& name, const std::string& where);
+/// What a plug-in's backend says that it builds, "csr page_table". Throws ConfigError where a word
+/// is none of these.
+[[nodiscard]] std::vector<IndexForm> index_forms_of(const std::string& words,
+                                                    const std::string& backend,
+                                                    const std::string& where);
 
 /// Registers the backends that `count` tables describe, which live until the program ends. Throws
 /// ConfigError when a table is invalid or its name is taken; `where` names the origin of the tables

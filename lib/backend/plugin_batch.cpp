@@ -33,6 +33,7 @@ static_assert(static_cast<int>(ForwardMode::kDllmExtend) == ATTNBENCH_DLLM_EXTEN
 static_assert(static_cast<int>(StepPart::kAttention) == ATTNBENCH_ATTENTION);
 static_assert(static_cast<int>(StepPart::kKvWrite) == ATTNBENCH_KV_WRITE);
 static_assert(static_cast<int>(StepPart::kBoth) == ATTNBENCH_BOTH);
+static_assert(static_cast<int>(StepPart::kIndex) == ATTNBENCH_INDEX);
 static_assert(static_cast<int>(KvLayout::kNhd) == ATTNBENCH_NHD);
 static_assert(static_cast<int>(KvLayout::kHnd) == ATTNBENCH_HND);
 static_assert(static_cast<int>(KvLayout::kCombined) == ATTNBENCH_COMBINED);

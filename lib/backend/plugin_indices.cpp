@@ -27,20 +27,26 @@ std::vector<std::size_t> places_of(const IndexArrays& arrays) {
   return places;
 }
 
-attnbench_tensor tensor_of(const IndexArray& array, std::byte* data, DeviceKind device) {
-  constexpr std::array kDtypes{ATTNBENCH_I64, ATTNBENCH_U8, ATTNBENCH_I32, ATTNBENCH_I64};
+attnbench_tensor dense_tensor(void* data, std::int32_t dtype,
+                              const std::vector<std::int64_t>& shape, DeviceKind device) {
   attnbench_tensor tensor{};
-  tensor.data = array.is_number() ? nullptr : data;
+  tensor.data = data;
   tensor.device = static_cast<std::int32_t>(device);
-  tensor.dtype = kDtypes[array.values.index()];
-  tensor.rank = static_cast<std::int32_t>(array.shape.size());
+  tensor.dtype = dtype;
+  tensor.rank = static_cast<std::int32_t>(shape.size());
   std::int64_t stride = 1;
-  for (std::size_t d = array.shape.size(); d-- > 0;) {
-    tensor.shape[d] = array.shape[d];
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    tensor.shape[d] = shape[d];
     tensor.stride[d] = stride;
-    stride *= array.shape[d];
+    stride *= shape[d];
   }
   return tensor;
+}
+
+attnbench_tensor tensor_of(const IndexArray& array, std::byte* data, DeviceKind device) {
+  constexpr std::array kDtypes{ATTNBENCH_I64, ATTNBENCH_U8, ATTNBENCH_I32, ATTNBENCH_I64};
+  return dense_tensor(array.is_number() ? nullptr : data, kDtypes[array.values.index()],
+                      array.shape, device);
 }
 
 void tell(char* message, std::size_t size, std::string_view text) {
@@ -81,6 +87,9 @@ const PluginIndices::Built& PluginIndices::built(std::string_view name) {
   }
   const IndexFormat& format = index_format(name);
   const std::string key(name);
+  if (const IndexOutputs* const outputs = batch_->index_outputs; outputs != nullptr) {
+    return outputs_as(formats_[key], *outputs, format);
+  }
   if (stream_ != nullptr && !formats_.contains(key)) {
     throw std::runtime_error(
         fmt::format("update() asks for the index arrays of '{}', for which plan() has not asked: "
@@ -89,6 +98,26 @@ const PluginIndices::Built& PluginIndices::built(std::string_view name) {
   }
   Built& built = formats_[key];
   if (!built.is_current) build_of_step(format, built);
+  return built;
+}
+
+const PluginIndices::Built& PluginIndices::outputs_as(Built& built, const IndexOutputs& outputs,
+                                                      const IndexFormat& format) {
+  const std::string_view form = to_string(outputs.form);
+  built.indices = {&format, {}, {}};
+  if (format.name != form) {
+    built.indices.why_not = fmt::format("a step that builds {} has no other arrays", form);
+    return built;
+  }
+  built.list.assign(outputs.arrays.size(), {});
+  for (std::size_t i = 0; i < outputs.arrays.size(); ++i) {
+    const IndexOutput& each = outputs.arrays[i];
+    attnbench_index& to = built.list[i];
+    to.struct_size = sizeof to;
+    to.next = i + 1 < outputs.arrays.size() ? &built.list[i + 1] : nullptr;
+    to.name = each.name;
+    to.tensor = dense_tensor(each.data, ATTNBENCH_I32, each.shape, memory_->device().info().kind);
+  }
   return built;
 }
 

@@ -15,7 +15,8 @@
 namespace attnbench {
 
 /// The index arrays that one plan of a plug-in asks for, built by the host and copied to the device
-/// into the plan's memory (attnbench_batch::indices).
+/// into the plan's memory (attnbench_batch::indices). Of a step that builds them it has the
+/// outputs.
 class PluginIndices {
  public:
   explicit PluginIndices(PlanMemory& memory) : memory_(&memory) {}
@@ -49,6 +50,8 @@ class PluginIndices {
   };
 
   const Built& built(std::string_view name);
+  /// Of a step that builds the arrays itself: memory to write them to.
+  const Built& outputs_as(Built& built, const IndexOutputs& outputs, const IndexFormat& format);
   void build_of_step(const IndexFormat& format, Built& built);
   void copy(const Built& built);
   void link(Built& built);

@@ -131,6 +131,24 @@ TEST_F(PluginIndicesTest, of_every_format_are_the_table_s_on_the_device_and_on_t
   EXPECT_FALSE(memory_.all_memory().empty());
 }
 
+TEST_F(PluginIndicesTest, of_a_step_that_builds_them_are_memory_to_write_to) {
+  Decode decode(5, 9);
+  std::vector<std::int32_t> starts(3, -1), pages(5, -1);
+  const IndexOutputs outputs{
+      IndexForm::kCsr, {{"kv_indptr", {3}, starts.data()}, {"kv_indices", {5}, pages.data()}}};
+  decode.batch.index_outputs = &outputs;
+  const PluginIndices::Call call(indices_, decode.batch, nullptr);
+  ASSERT_EQ(ask("csr"), ATTNBENCH_OK);
+  EXPECT_EQ(array("kv_indptr").tensor.data, starts.data());
+  EXPECT_EQ(array("kv_indices").tensor.shape[0], 5);
+  EXPECT_EQ(array("kv_indices").tensor.stride[0], 1);
+  EXPECT_EQ(array("kv_indices").host, nullptr);
+  EXPECT_EQ(array("kv_indices").next, nullptr);
+  EXPECT_THAT(ints("kv_indices"), testing::Each(-1)) << "the answer is the plug-in's to find";
+  EXPECT_EQ(ask("page_table"), ATTNBENCH_UNSUPPORTED);
+  EXPECT_EQ(message(), "a step that builds csr has no other arrays");
+}
+
 TEST_F(PluginIndicesTest, are_refused_with_a_name_that_is_near_and_outside_of_calls) {
   const Decode decode(5, 9);
   {

@@ -212,6 +212,8 @@ class Batch:
         while at:
             index = IndexStruct.from_address(at)
             tensor = tensor_of(index.tensor)
+            if host and tensor.shape and 0 not in tensor.shape and not index.host:
+                raise ValueError(f"{format}: arrays that the step builds have no values on the host")
             if host:
                 tensor = dataclasses.replace(tensor, address=index.host or 0, device="cpu", device_id=0)
             arrays[index.name.decode()] = tensor if tensor.shape else index.number
@@ -408,7 +410,8 @@ def describe(backend):
     if missing:
         raise PluginFault(f"{label} has no {' and no '.join(missing)}; a backend has a name, supports() and plan()")
     about = {"name": name}
-    for key, default in (("version", "0"), ("description", ""), ("index_format", ""), ("engine_flag", "")):
+    for key, default in (("version", "0"), ("description", ""), ("index_format", ""), ("builds_indices", ""),
+                         ("engine_flag", "")):
         about[key] = " ".join(str(getattr(backend, key, default)).split())
     for key, known in (("device", DEVICES), ("deterministic", (True, False)), ("graph_support", GRAPH_SUPPORTS),
                        ("padding_seq_len", (1, 0)), ("writes_kv", (False, True)), ("only_by_name", (False, True)),

@@ -147,6 +147,7 @@ BackendInfo info_of(const json& described, const std::string& path) {
   info.cuda_graph = graph_support_of(described.at("graph_support"));
   info.padding_seq_len = described.at("padding_seq_len");
   info.writes_kv = described.at("writes_kv");
+  info.builds_indices = index_forms_of(described.at("builds_indices"), info.name, path);
   info.reads_fp8_queries = described.at("reads_fp8_queries");
   info.writes_fp8_outputs = described.at("writes_fp8_outputs");
   info.reads_queries_apart = described.at("reads_queries_apart");

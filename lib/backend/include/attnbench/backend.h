@@ -127,7 +127,14 @@ enum attnbench_step {
    * FLT_MIN for a block (vLLM's concat_and_cache_ds_mla). The dk - dv values behind a row's blocks
    * have no scale. */
   ATTNBENCH_KV_WRITE = 1,
-  ATTNBENCH_BOTH = 2 /* first the write, then attention over what was written */
+  ATTNBENCH_BOTH = 2, /* first the write, then attention over what was written */
+  /* The plan builds index arrays, and attends to nothing. It calls indices() of attnbench_batch in
+   * plan() with the format that the step is of, and gets memory to write: of csr kv_indptr and
+   * kv_indices, of page_table page_table, whose entries behind a request's pages may become
+   * anything. Each element is -1 before a run, but for the 0 with which kv_indptr begins, and
+   * `host` is 0. Other formats are refused. run() writes all elements, from ATTNBENCH_REQ_TO_TOKEN
+   * or ATTNBENCH_BLOCK_TABLE. */
+  ATTNBENCH_INDEX = 3
 };
 
 typedef int32_t attnbench_bool; /* 0 or 1 */
@@ -159,7 +166,7 @@ typedef struct attnbench_problem {
   int64_t max_q_len;       /* query tokens of one request */
   int64_t max_q_tokens;    /* rows of query tokens (T), padding rows included */
   int64_t max_kv_len;      /* keys of one request, with the keys of this step */
-  int32_t step; /* attnbench_step; a backend without writes_kv gets only ATTNBENCH_ATTENTION */
+  int32_t step; /* attnbench_step; without writes_kv, or builds_indices, only ATTNBENCH_ATTENTION */
   int32_t cache_scales; /* attnbench_scales */
   /* Chunked attention; 0: off. With n = attention_chunk, query i sees key j only if floor(j / n) ==
    * floor(i / n). i and j are positions among the request's keys. The position of a draft tree's
@@ -479,6 +486,10 @@ typedef struct attnbench_backend {
   int (*resolved)(void* plan, char* text, size_t text_size);
   /* 1: supports() gets problems whose topk is above 0, too. */
   int32_t reads_selection;
+  /* What it builds in steps of ATTNBENCH_INDEX, which supports() gets then, too: "csr",
+   * "page_table", or "csr page_table". Such a backend is left out of other steps unless it is
+   * named. May be a null pointer. */
+  const char* builds_indices;
 } attnbench_backend;
 
 /* The type of attnbench_plugin(), which a plug-in exports. `abi_version` is ATTNBENCH_ABI_VERSION
