@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Takes kernels out of installed packages, nothing else of which is run. torch is imported where it is needed: a pack is
 listed without it."""
+import ast
 import dataclasses
 import importlib
 import importlib.machinery
@@ -87,15 +88,33 @@ class Library:
 class Functions:
     """Functions, classes and Triton kernels of a module. Versions of a package have it under several names."""
     modules: tuple  # the newest version's first
+    alone: bool = False  # take() compiles each without the rest of the module, whose imports need not be there
 
     def name(self):
         """The first that is there."""
+        return self.found()[0]
+
+    def found(self):
+        """The first that is there: (its name, its file)."""
         for module in self.modules:
             package, _, inner = module.partition(".")
             path = file_in(package, inner.replace(".", os.sep))
-            if os.path.exists(f"{path}.py") or os.path.exists(os.path.join(path, "__init__.py")):
-                return module
+            for file in (f"{path}.py", os.path.join(path, "__init__.py")):
+                if os.path.exists(file):
+                    return module, file
         raise ImportError(f"no module {' and no '.join(self.modules)}")
+
+    def take(self, name, **names):
+        """One function of the module with its decorators. `names` are what its text refers to."""
+        module, path = self.found()
+        with open(path) as file:
+            tree = ast.parse(file.read())
+        found = [node for node in tree.body if getattr(node, "name", None) == name]
+        if not found:
+            raise ImportError(f"{module} has no {name}")
+        names["__name__"] = module
+        exec(compile(ast.Module(found, []), path, "exec"), names)  # by the file's own lines, which Triton reads again
+        return names[name]
 
 
 class Quiet:

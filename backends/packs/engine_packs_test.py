@@ -138,6 +138,8 @@ TAKEN = [
      "fa4:flash_attn flashinfer:decode_auto flashinfer:decode_tc_fast_plan flashinfer:trtllm_gen vllm:cascade"),
     (dict(step="kv_write"), "vllm:reshape_and_cache_flash vllm:reshape_and_cache"),
     ({**LATENT, "step": "kv_write"}, "vllm:concat_and_cache_mla"),
+    (dict(step="index"), "vllm:page_indices"),
+    (dict(step="index", page_size=1), "vllm:page_indices sglang:kv_indices"),
     (DELTA_NET, "fla:fused_recurrent_gated_delta_rule vllm:fused_recurrent_gdn"),
     ({**DELTA_NET, **CHUNK}, "fla:chunk_gated_delta_rule fla:fused_recurrent_gated_delta_rule vllm:chunk_gdn"),
     ({**DELTA_NET, "mode": "mixed"}, "fla:chunk_gated_delta_rule fla:fused_recurrent_gated_delta_rule vllm:chunk_gdn"),

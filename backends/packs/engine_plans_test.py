@@ -5,6 +5,7 @@
 import contextlib
 import dataclasses
 import importlib.util
+import inspect
 import os
 import sys
 import tempfile
@@ -285,6 +286,33 @@ class EnginePlansTest(unittest.TestCase):
                 self.assertEqual(module.FOUND, 132)
                 spec = engine_packages.importlib.util.find_spec("engine_x")  # a bare package is still found by others
                 self.assertEqual(list(spec.submodule_search_locations), [os.path.join(folder, "engine_x")])
+            finally:
+                sys.path.remove(folder)
+
+    def test_a_function_is_taken_out_of_a_module_that_cannot_be_imported(self):
+        text = """import engine_that_is_not_here
+
+@wrap
+def kernel(x):
+    return x + more
+
+def other():
+    pass
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(os.path.join(folder, "engine_y"))
+            for name, contents in (("__init__.py", ""), ("big.py", text)):
+                with open(os.path.join(folder, "engine_y", name), "w") as file:
+                    file.write(contents)
+            sys.path.insert(0, folder)
+            try:
+                functions = engine_packages.Functions(("engine_y.gone", "engine_y.big"), alone=True)
+                kernel = functions.take("kernel", wrap=lambda function: function, more=3)
+                self.assertEqual(kernel(4), 7)
+                self.assertEqual(kernel.__module__, "engine_y.big")
+                self.assertIn("return x + more", inspect.getsource(kernel))  # as Triton reads it
+                with self.assertRaisesRegex(ImportError, "engine_y.big has no gone"):
+                    functions.take("gone")
             finally:
                 sys.path.remove(folder)
 

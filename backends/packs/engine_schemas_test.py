@@ -77,6 +77,16 @@ class SchemasTest(unittest.TestCase):
         self.assertIn("engine.platforms.current.units\n", text)
         self.assertEqual(self.check()[0], 0)
 
+    def test_a_module_of_which_functions_are_taken_alone_asks_for_nothing(self):
+        alone = Functions(KERNELS.modules, alone=True)
+        self.script.calls_of_packs = lambda: {"engine": {(alone, "attend")}}
+        self.assertEqual(self.check(update=True)[0], 0)
+        self.assertNotIn("imports of", (self.script.SCHEMAS / "engine-1.0.txt").read_text())
+        self.make("1.0", LIBRARY, SOURCE.replace("units()", "cores()"))
+        self.assertEqual(self.check()[0], 0)
+        self.make("1.0", LIBRARY, SOURCE.replace("def attend", "def attention"))
+        self.assertEqual(self.check()[0], 1)
+
     def test_each_planted_change_is_red_and_named(self):
         self.check(update=True)
         for old, new, told in (("q: ", "query: ", "lost: q; added: query"),

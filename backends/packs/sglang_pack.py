@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """SGLang's own Triton kernels, imported without starting SGLang: decodes with its split rule, prompts and draft trees.
 
-They read token slots, not pages. Building those is part of plan and update, where the engine has a kernel for it.
+They read token slots, not pages. Building those is part of plan and update; the engine's kernel for it is a row of its own.
 """
 from engine_packages import Functions, accepted, import_bare
+from engine_index_builders import BuilderPlan, CsrBuilder
 from engine_tools import FP8, Plan, first_reason, no_paged_attention, request_rows, reserved, step_of, with_values
 
 KERNELS = "sglang.kernels.ops.attention"
 DECODE, EXTEND, MERGE, METADATA = (Functions((f"{KERNELS}.{module}",)) for module in (
     "decode_attention", "extend_attention", "merge_state", "metadata"))
+INDICES = Functions((f"{KERNELS}.kv_indices", "sglang.kernels.ops.kvcache.kv_indices"), alone=True)
 
 
 def units_of(device=0):
@@ -303,4 +305,31 @@ class ExtendMerged(Extend):
         return {"p": problem.dtype, "partial_out": problem.dtype}
 
 
-backends = [Decode, Extend, ExtendUnified, ExtendMerged]
+class SlotsPlan(BuilderPlan):
+    """FlashInferIndicesUpdaterDecode.call_begin_forward: torch sums the lengths, and a program a request gathers its slots."""
+
+    def bind(self, batch):
+        self.lens, self.rows, self.table = (
+            batch.tensor(role).torch() for role in ("seq_lens", "req_pool_indices", "req_to_token"))
+
+    def launch(self):
+        self.starts[1:] = self.torch.cumsum(self.lens, dim=0)
+        self.build[(self.requests,)](
+            self.table, self.rows, self.lens, self.starts, None, self.pages, self.table.shape[1])
+
+
+class KvIndices(CsrBuilder):
+    name = "sglang:kv_indices"
+    description = "SGLang's kv_indptr, summed by torch, and kv_indices, gathered from req_to_token, for FlashInfer and Triton"
+    requires = Triton.requires
+    kernel = "create_flashinfer_kv_indices_triton"
+    calls = {INDICES: kernel}
+    index_format = "req_to_token"
+    plans = SlotsPlan
+
+    def supports(self, problem):
+        return super().supports(problem) or first_reason(
+            (problem.page_size > 1, "it lists token slots, which are pages of one token"))
+
+
+backends = [Decode, Extend, ExtendUnified, ExtendMerged, KvIndices]

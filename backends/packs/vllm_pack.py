@@ -8,6 +8,7 @@ from vllm_cascade import MERGE, Cascade
 from vllm_cache_writers import ConcatAndCacheMla, ReshapeAndCache, ReshapeAndCacheFlash
 from vllm_delta_nets import DeltaNetChunks, DeltaNetDecode, DeltaNetVerify
 from vllm_flashmla import FlashMla, FlashMlaSparse
+from vllm_index_builder import PageIndices
 from vllm_paged_attention import PagedAttentionV1, PagedAttentionV2
 from vllm_triton import TritonMla, TritonUnified
 from vllm_wheel import CORE, FA2, FA3, REQUIRES
@@ -121,4 +122,4 @@ class Fa2Plan(Plan):
 
 backends = [*with_lse_variants(Fa3, Fa3Mla, Fa3Cascade, Fa2, FlashMla, FlashMlaSparse), TritonMla, TritonUnified,
             PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla,
-            DeltaNetDecode, DeltaNetVerify, DeltaNetChunks]
+            DeltaNetDecode, DeltaNetVerify, DeltaNetChunks, PageIndices]

@@ -19,6 +19,7 @@ FLASH_MLA = Library("vllm", "_flashmla_C", ("_flashmla_C.abi3.so",))
 FLASH_MLA_FP8 = Library("vllm", "_flashmla_extension_C", ("_flashmla_extension_C.abi3.so",))
 UNIFIED = Functions(("vllm.v1.attention.ops.triton_unified_attention",))
 MLA_DECODE = Functions(("vllm.v1.attention.ops.triton_decode_attention",))
+FLASHINFER_BACKEND = Functions(("vllm.v1.attention.backends.flashinfer",), alone=True)
 
 
 def linear_attention(module):
