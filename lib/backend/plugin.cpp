@@ -14,6 +14,7 @@
 #include <span>
 #include <sstream>
 
+#include "lib/backend/declared.h"
 #include "lib/backend/include/attnbench/backend.h"
 #include "lib/backend/numerics.h"
 #include "lib/backend/plugin_batch.h"
@@ -253,20 +254,13 @@ BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
     refuse(fmt::format("backend '{}' has graph_support {}; 0 to 3 are known", info.name,
                        table.graph_support));
   }
-  info.version = text(table.version);
-  info.description = text(table.description);
-  info.index_format = text(table.index_format);
+  for (const DeclaredText& each : kDeclaredTexts) info.*each.in_info = text(table.*each.in_table);
+  for (const DeclaredFlag& each : kDeclaredFlags) info.*each.in_info = table.*each.in_table != 0;
   info.device = table.device == ATTNBENCH_CUDA ? DeviceKind::kCuda : DeviceKind::kCpu;
-  info.deterministic = table.deterministic != 0;
   info.cuda_graph = static_cast<CudaGraphSupport>(table.graph_support);
   info.padding_seq_len = table.padding_seq_len;
-  info.writes_kv = table.writes_kv != 0;
   info.builds_indices = index_forms_of(text(table.builds_indices), info.name, where);
-  info.reads_fp8_queries = table.reads_fp8_queries != 0;
-  info.writes_fp8_outputs = table.writes_fp8_outputs != 0;
-  info.reads_queries_apart = table.reads_queries_apart != 0;
   info.by_default = table.only_by_name == 0;
-  info.engine_flag = text(table.engine_flag);
   return info;
 }
 

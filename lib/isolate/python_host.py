@@ -93,6 +93,7 @@ ROLES = WORDS["role"][:-1]  # the last one is their number
 # Members that are an enum's: `mode`, and `cache_dtype` as well as `q_dtype`.
 PROBLEM_WORDS = {name: WORDS[enum] for name, _ in ProblemStruct._fields_ for enum in (name.partition("_")[2], name)
                  if enum in WORDS}
+TEXTS = [name for name, ctype in BackendStruct._fields_ if ctype is c_char_p and name != "name"]
 FUNCTIONS = {name: ctype for name, ctype in BackendStruct._fields_ if isinstance(ctype, type(CFUNCTYPE(None)))}
 
 
@@ -410,14 +411,11 @@ def describe(backend):
     if missing:
         raise PluginFault(f"{label} has no {' and no '.join(missing)}; a backend has a name, supports() and plan()")
     about = {"name": name}
-    for key, default in (("version", "0"), ("description", ""), ("index_format", ""), ("builds_indices", ""),
-                         ("engine_flag", "")):
-        about[key] = " ".join(str(getattr(backend, key, default)).split())
-    for key, known in (("device", DEVICES), ("deterministic", (True, False)), ("graph_support", GRAPH_SUPPORTS),
-                       ("padding_seq_len", (1, 0)), ("writes_kv", (False, True)), ("only_by_name", (False, True)),
-                       ("reads_fp8_queries", (False, True)), ("writes_fp8_outputs", (False, True)),
-                       ("reads_queries_apart", (False, True)), ("reads_page_gaps", (False, True)),
-                       ("reads_selection", (False, True))):
+    for key in TEXTS:
+        about[key] = " ".join(str(getattr(backend, key, "0" if key == "version" else "")).split())
+    choices = {"device": DEVICES, "graph_support": GRAPH_SUPPORTS, "padding_seq_len": (1, 0),
+               **dict.fromkeys(TRUTHS["backend"], (False, True)), "deterministic": (True, False)}
+    for key, known in choices.items():
         value = getattr(backend, key, known[0])
         if value not in known:
             raise PluginFault(f"{label} has {key} {value!r}; it is {' or '.join(map(str, known))}")

@@ -13,6 +13,7 @@
 #include <span>
 #include <utility>
 
+#include "lib/backend/declared.h"
 #include "lib/backend/plugin.h"
 #include "lib/base/embedded_file.h"
 #include "lib/base/error.h"
@@ -137,22 +138,15 @@ BackendInfo info_of(const json& described, const std::string& path) {
   BackendInfo info;
   info.name = described.at("name");
   check_backend_name(info.name, path);
-  info.version = described.at("version");
+  for (const DeclaredText& each : kDeclaredTexts) info.*each.in_info = described.at(each.name);
+  for (const DeclaredFlag& each : kDeclaredFlags) info.*each.in_info = described.at(each.name);
   info.packages = described.at("packages");
   info.kernel = described.at("kernel");
-  info.description = described.at("description");
-  info.index_format = described.at("index_format");
   info.device = described.at("device") == "cuda" ? DeviceKind::kCuda : DeviceKind::kCpu;
-  info.deterministic = described.at("deterministic");
   info.cuda_graph = graph_support_of(described.at("graph_support"));
   info.padding_seq_len = described.at("padding_seq_len");
-  info.writes_kv = described.at("writes_kv");
   info.builds_indices = index_forms_of(described.at("builds_indices"), info.name, path);
-  info.reads_fp8_queries = described.at("reads_fp8_queries");
-  info.writes_fp8_outputs = described.at("writes_fp8_outputs");
-  info.reads_queries_apart = described.at("reads_queries_apart");
   info.by_default = !described.at("only_by_name").get<bool>();
-  info.engine_flag = described.at("engine_flag");
   return info;
 }
 

@@ -431,13 +431,13 @@ typedef struct attnbench_backend {
    * tuning parameter is named base:parameter=value, "mine:splits=16", and has only_by_name. */
   const char* name;
   const char* version;
-  const char* description;  /* one line */
-  const char* index_format; /* the index format that it reads: "block_table" */
-  int32_t device;           /* attnbench_device */
-  int32_t deterministic;    /* 1: every run gives the same bits */
-  int32_t graph_support;    /* attnbench_graph_support */
-  int32_t padding_seq_len;  /* seq_len of padding requests in a recorded batch: 0 or 1 */
-  void* self;               /* the first argument of the functions below */
+  const char* description;      /* one line */
+  const char* index_format;     /* the index format that it reads: "block_table" */
+  int32_t device;               /* attnbench_device */
+  attnbench_bool deterministic; /* 1: every run gives the same bits */
+  int32_t graph_support;        /* attnbench_graph_support */
+  int32_t padding_seq_len;      /* seq_len of padding requests in a recorded batch: 0 or 1 */
+  void* self;                   /* the first argument of the functions below */
 
   /* Returns ATTNBENCH_OK, or ATTNBENCH_UNSUPPORTED with a reason that helps the user. */
   int (*supports)(void* self, const attnbench_problem* problem, char* message, size_t message_size);
@@ -459,7 +459,7 @@ typedef struct attnbench_backend {
   int (*update)(void* plan, const attnbench_batch* batch, void* stream, char* message,
                 size_t message_size);
   void (*destroy)(void* plan);
-  int32_t writes_kv; /* 1: supports() gets steps that write the cache, too */
+  attnbench_bool writes_kv; /* 1: supports() gets steps that write the cache, too */
   /* Writes to *graph a cudaGraph_t that does the work of run(), or 0 for none. attnbench calls it
    * in place of recording run(), and copies the result, as a child node, into the graph that it
    * times. May be a null pointer. */
@@ -469,23 +469,23 @@ typedef struct attnbench_backend {
    * own cache_layout. A null pointer means NHD and HND, with only k_scale and v_scale. */
   int (*formats)(void* self, const attnbench_problem* problem, int32_t* layouts, int32_t* count,
                  char* message, size_t message_size);
-  int32_t only_by_name; /* 1: a variant, which runs only if it is named */
+  attnbench_bool only_by_name; /* 1: a variant, which runs only if it is named */
   /* The option with which an engine runs like this variant, "--kv-splits 16"; may be a null
    * pointer. */
   const char* engine_flag;
   /* 1: supports() gets problems whose q_dtype (or out_dtype) is fp8, too. */
-  int32_t reads_fp8_queries;
-  int32_t writes_fp8_outputs;
+  attnbench_bool reads_fp8_queries;
+  attnbench_bool writes_fp8_outputs;
   /* 1: supports() gets problems with queries_apart, too. */
-  int32_t reads_queries_apart;
+  attnbench_bool reads_queries_apart;
   /* 1: supports() gets problems whose page_stride is more than page_size, too. */
-  int32_t reads_page_gaps;
+  attnbench_bool reads_page_gaps;
   /* Writes which of its kernels a library chose for the plan, "fa3" where it was asked for `auto`;
    * an empty text where there was nothing to choose. Results hold it beside the kernel's name.
    * Called behind plan(). May be a null pointer. */
   int (*resolved)(void* plan, char* text, size_t text_size);
   /* 1: supports() gets problems whose topk is above 0, too. */
-  int32_t reads_selection;
+  attnbench_bool reads_selection;
   /* What it builds in steps of ATTNBENCH_INDEX, which supports() gets then, too: "csr",
    * "page_table", or "csr page_table". Such a backend is left out of other steps unless it is
    * named. May be a null pointer. */
