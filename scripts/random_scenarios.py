@@ -133,6 +133,25 @@ def attention(rng, mode, mla):
     return wanted
 
 
+def selection(rng):
+    """Lists of chosen keys, most of them shorter than the context."""
+    wanted = {"topk": length(rng, 100), "unit": rng.choice([1, 1, 1, 2, 3, 8, 16, 128]),
+              "groups": rng.choice(["one", "kv_heads"]), "pattern": rng.choice(["uniform", "recent", "shared"]),
+              "padding": rng.choice(["end", "front", "repeat"])}
+    if wanted["pattern"] == "shared":
+        wanted["overlap"] = rng.choice([0.01, 0.5, 0.75, 0.99])
+    return wanted
+
+
+def takes_selection(made, mode):
+    """Whether lists of chosen keys may stand beside what was drawn."""
+    if made.get("layer") == "cross" or {"window", "chunk", "dual_chunk", "alibi", "causal"} & made["attention"].keys():
+        return False
+    if mode == "target_verify":
+        return "chain" in made["batch"][0]["tree"]
+    return mode in ("decode", "extend", "mixed")
+
+
 def drawn(rng, least, most):
     """A length of `least` at least, as a number or as a distribution."""
     if rng.random() < 0.75:
@@ -289,6 +308,10 @@ def mix(seed, index):
                                       {"requests": 2, "tokens": 3}])
     shared = mode == "draft_decode" or any("prefix" in entry for entry in made["batch"])
     made["kv_cache"] = kv_cache(rng, made, mla and "mla" not in made, shared)
+    # By numbers of its own: the cases of a seed stay what they were beside their lists.
+    chooser = random.Random(f"{seed}/{index}/selection")
+    if takes_selection(made, mode) and chooser.random() < 0.15:
+        made["attention"]["selection"] = selection(chooser)
     if len(made["batch"]) > 1:
         for number, entry in enumerate(made["batch"]):
             entry["name"] = f"entry{number}"
