@@ -44,14 +44,16 @@ std::optional<ChosenKeys> chosen_of(const ForwardBatch& batch, std::int64_t r) {
   return batch.chosen->of_tokens(first, batch.q_len(r));
 }
 
+/// Of two sets in ascending order in which no two runs touch, a third one.
 std::vector<KeyRun> intersection(std::span<const KeyRun> a, std::span<const KeyRun> b) {
   std::vector<KeyRun> common;
   for (const KeyRun& x : a) {
     for (const KeyRun& y : b) {
-      common.push_back({std::max(x.begin, y.begin), std::min(x.end, y.end)});
+      const KeyRun both{std::max(x.begin, y.begin), std::min(x.end, y.end)};
+      if (both.begin < both.end) common.push_back(both);
     }
   }
-  return united(std::move(common));
+  return common;
 }
 
 }  // namespace
@@ -166,7 +168,7 @@ std::vector<KeyRun> KeySet::chosen_by(std::int64_t token, std::int64_t head_grou
   return united(std::move(runs));
 }
 
-std::vector<KeyRun> KeySet::runs(std::int64_t token, std::int64_t head_group) const {
+std::vector<KeyRun> KeySet::shown(std::int64_t token) const {
   const bool in_tree = !request_.tree_parents.empty() && layer_.causal && !sees_all();
   std::vector<KeyRun> keys = in_tree                  ? branch(token)
                              : request_.items.empty() ? std::vector{band(token)}
@@ -174,17 +176,28 @@ std::vector<KeyRun> KeySet::runs(std::int64_t token, std::int64_t head_group) co
   for (KeyRun& run : keys) {
     run.end = std::min(run.end, request_.keys_read.value_or(request_.kv_len));
   }
-  keys = united(std::move(keys));
+  return united(std::move(keys));
+}
+
+std::vector<KeyRun> KeySet::runs(std::int64_t token, std::int64_t head_group) const {
+  const std::vector<KeyRun> keys = shown(token);
   return chosen_ ? intersection(keys, chosen_by(token, head_group)) : keys;
 }
 
-/// A mark for each key: lists of many queries name a key again and again.
+/// A mark for each key: lists of many queries name a key again and again. Marks need no order, so
+/// that none of the lists is sorted.
 std::vector<KeyRun> KeySet::seen_by_group(std::int64_t head_group) const {
   if (!chosen_) return seen();
   std::vector<bool> marks(to_size(request_.kv_len));
   for (std::int64_t token = 0; token < request_.q_len; ++token) {
-    for (const KeyRun& run : runs(token, head_group)) {
-      std::fill(marks.begin() + run.begin, marks.begin() + run.end, true);
+    const std::vector<KeyRun> keys = shown(token);
+    for (const std::int64_t index : chosen_->list(token, head_group)) {
+      if (index < 0) continue;
+      for (const KeyRun& run : keys) {
+        const std::int64_t begin = std::max(run.begin, index * chosen_->unit);
+        const std::int64_t end = std::min(run.end, (index + 1) * chosen_->unit);
+        for (std::int64_t key = begin; key < end; ++key) marks[to_size(key)] = true;
+      }
     }
   }
   std::vector<KeyRun> keys;

@@ -68,6 +68,8 @@ class KeySet {
   [[nodiscard]] KeyRun band(std::int64_t token) const;
   [[nodiscard]] std::vector<KeyRun> branch(std::int64_t token) const;
   [[nodiscard]] std::vector<KeyRun> of_items(std::int64_t token) const;
+  /// What the mask shows.
+  [[nodiscard]] std::vector<KeyRun> shown(std::int64_t token) const;
   [[nodiscard]] std::vector<KeyRun> chosen_by(std::int64_t token, std::int64_t head_group) const;
   [[nodiscard]] std::int64_t keys_of(std::int64_t token, std::int64_t head_group) const;
   [[nodiscard]] std::int64_t end_of_ramp(std::int64_t token) const;
