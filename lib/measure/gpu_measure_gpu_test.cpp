@@ -80,17 +80,15 @@ TEST_F(GpuMeasure, leaves_nothing_in_the_cache_that_a_side_stream_has_read_befor
 TEST_F(GpuMeasure, counts_samples_before_which_another_stream_was_busy) {
   const auto side = device_->make_stream();
   const Work beside = [&](Stream& on) {
-    enqueue_spin(*side, 600'000);  // until after the next sample has flushed the cache
+    enqueue_spin(*side, 300'000);
     spin(20)(on);
   };
   const std::vector<TimedCell> cells{{"alone", CacheState::kServing, spin(20)},
                                      {"beside", CacheState::kServing, beside}};
-  MeasureConfig config;
-  config.max_rounds = config.min_rounds;
-  const auto timings = measure_cells(cells, *device_, config, 1, {});
+  const auto timings = measure_cells(cells, *device_, {}, 1, {});
   EXPECT_LE(timings[0].disturbed, 0.05 * timings[0].samples);
-  // The first sample of a visit begins on an idle device.
-  EXPECT_GE(timings[1].disturbed, 0.99 * (timings[1].samples - timings[1].rounds));
+  // Of a hundred launches on the other stream three to six reach the GPU behind the sample's begin.
+  EXPECT_GE(timings[1].disturbed, 0.9 * timings[1].samples);
 }
 
 TEST_F(GpuMeasure, finds_ceilings_of_a_real_gpu) {
