@@ -142,13 +142,43 @@ void cut(WorkPlan& plan, std::vector<Item>& items, const PlanInput& problem, con
   }
 }
 
-/// For the plan of up to `tiles` tiles of `rows` rows, whatever their keys.
-tiles::Room room_of(const PlanInput& problem, std::int64_t tiles, std::int64_t rows) {
+/// Whether the shortest tile has nearly as many keys as the longest.
+bool are_even(const std::vector<Item>& tiles) {
+  const auto [least, most] =
+      std::ranges::minmax(tiles, {}, [](const Item& tile) { return tiles::keys_of(tile); });
+  return 5 * tiles::keys_of(least) >= 4 * tiles::keys_of(most);
+}
+
+/// Keys of a piece of each tile.
+std::vector<std::int64_t> chunks_of(const PlanInput& problem, TileKind kind,
+                                    const std::vector<Item>& tiles) {
+  const std::int64_t blocks = tiles::blocks_of(problem.multiprocessors);
+  if (kind == TileKind::kFew && are_even(tiles)) {
+    std::int64_t keys = 0;
+    for (const Item& tile : tiles) keys = std::max(keys, tiles::keys_of(tile));
+    const tiles::EvenTiles even(std::ssize(tiles) * problem.heads_kv, blocks, grain_of(kind));
+    return std::vector<std::int64_t>(tiles.size(), even.chunk(keys));
+  }
+  const tiles::EqualShares shares(tiles::keys_of(tiles) * problem.heads_kv, blocks, grain_of(kind));
+  std::vector<std::int64_t> chunks;
+  for (const Item& tile : tiles) chunks.push_back(shares.chunk(tiles::keys_of(tile)));
+  return chunks;
+}
+
+/// For the plan of up to `tiles` tiles of a kind, of `rows` rows, whatever their keys.
+tiles::Room room_of(const PlanInput& problem, TileKind kind, std::int64_t tiles,
+                    std::int64_t rows) {
   using tiles::EqualShares;
   const std::int64_t heads = problem.heads_kv;
-  tiles::Room room{
-      tiles + ceil_div(EqualShares::most_further_pieces(problem.multiprocessors), heads), tiles,
-      ceil_div(EqualShares::most_partials(problem.multiprocessors), heads), narrow_i32(rows)};
+  const int multiprocessors = problem.multiprocessors;
+  std::int64_t further = EqualShares::most_further_pieces(multiprocessors);
+  std::int64_t partials = EqualShares::most_partials(multiprocessors);
+  if (kind == TileKind::kFew) {
+    further = std::max(further, tiles::EvenTiles::most_pieces(multiprocessors));
+    partials = std::max(partials, tiles::EvenTiles::most_pieces(multiprocessors));
+  }
+  tiles::Room room{tiles + ceil_div(further, heads), tiles, ceil_div(partials, heads),
+                   narrow_i32(rows)};
   if (problem.dual_chunk.exists()) {
     // Keys of each further form of the queries are further pieces, and all tiles may be cut.
     room.items += 2 * tiles;
@@ -214,9 +244,6 @@ WorkPlan plan_work(const PlanInput& problem) {
   for (const TileKind kind : {TileKind::kMany, TileKind::kSome, TileKind::kFew}) {
     const std::vector<Item> tiles = tiles_of(problem, kind, kinds);
     if (tiles.empty()) continue;
-    const tiles::EqualShares shares(tiles::keys_of(tiles) * problem.heads_kv,
-                                    tiles::blocks_of(problem.multiprocessors), grain_of(kind));
-
     std::int64_t keys_per_head = 1;
     for (std::size_t s = 0; s < kinds.size(); ++s) {
       if (kinds[s] == kind) keys_per_head += keys_of(problem, problem.sequences[s]);
@@ -228,9 +255,8 @@ WorkPlan plan_work(const PlanInput& problem) {
         narrow_i32(std::clamp<std::int64_t>(kCachedKeys / keys_per_head, 1, problem.heads_kv));
     launch.first_item = narrow_i32(static_cast<std::int64_t>(plan.items.size()));
     std::vector<Item> items;
-    for (const Item& tile : tiles) {
-      cut(plan, items, problem, tile, shares.chunk(tiles::keys_of(tile)));
-    }
+    const std::vector<std::int64_t> chunks = chunks_of(problem, kind, tiles);
+    for (std::size_t i = 0; i < tiles.size(); ++i) cut(plan, items, problem, tiles[i], chunks[i]);
     launch.num_items = narrow_i32(std::ssize(items));
     for (const Item& item : tiles::sorted_longest_first(items)) plan.items.push_back(item);
     plan.launches.push_back(launch);
@@ -250,13 +276,13 @@ UniformPlan uniform_plan(std::int64_t requests, std::int64_t q_len, const PlanIn
   const TileKind tile = kind_of(like, q_len);
   const std::int64_t rows = q_len * like.group;
   const std::int64_t tile_rows = std::min(rows, static_cast<std::int64_t>(tile));
-  add(tile, room_of(like, requests * ceil_div(rows, tile_rows), tile_rows));
+  add(tile, room_of(like, tile, requests * ceil_div(rows, tile_rows), tile_rows));
   if (tile != TileKind::kFew && !like.spans) {
     constexpr std::int64_t kRows = tiles::kSmallTileRows;
     const std::int64_t tiles =
         std::min(requests * ceil_div(rows, kRows),
                  tiles::SmallTiles::most_tiles(like.heads_kv, like.multiprocessors));
-    if (tiles > 0) add(TileKind::kFew, room_of(like, tiles, kRows));
+    if (tiles > 0) add(TileKind::kFew, room_of(like, TileKind::kFew, tiles, kRows));
   }
   return uniform;
 }

@@ -281,8 +281,9 @@ TEST(PagedFaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
     if (dual) problem.dual_chunk = {1 + upto(3000), 0};
     const std::int64_t requests = 1 + upto(i % 3 == 0 ? 40 : 5), q_len = dual ? 1 : 1 + upto(9);
     const std::int64_t longest = upto(2) == 0 ? 600 : 50000;
+    const std::int64_t even = i % 4 == 0 ? 1 + upto(longest) : 0;
     for (std::int64_t r = 0; r < requests; ++r) {
-      problem.sequences.push_back({q_len, q_len + upto(longest), nullptr});
+      problem.sequences.push_back({q_len, q_len + (even > 0 ? even : upto(longest)), nullptr});
     }
     const WorkPlan plan = plan_work(problem);
     const UniformPlan uniform = uniform_plan(requests, q_len, problem);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <vector>
 
@@ -49,6 +50,48 @@ TEST(EqualShares, never_make_more_pieces_than_there_is_room_for) {
   EXPECT_LE(most_partials, EqualShares::most_partials(kMultiprocessors));
   EXPECT_LE(most_further, EqualShares::most_further_pieces(kMultiprocessors));
   EXPECT_GE(4 * most_partials, 3 * EqualShares::most_partials(kMultiprocessors));
+}
+
+/// Of an H200, in pieces of paged_fa's decodes.
+std::int64_t chunk_of_even(std::int64_t tiles, std::int64_t keys) {
+  return EvenTiles(tiles, 264, {.least = 256, .step = 128}).chunk(keys);
+}
+
+// Requests times 8 KV heads; halves of 17 requests' keys would be 272 pieces.
+TEST(EvenTiles, leave_no_round_of_blocks_nearly_empty) {
+  EXPECT_EQ(chunk_of_even(17 * 8, 16384), 3328);
+  EXPECT_EQ(chunk_of_even(12 * 8, 16384), 2048);
+  EXPECT_EQ(chunk_of_even(20 * 8, 4096), 1408);
+  EXPECT_EQ(chunk_of_even(40 * 8, 16384), 4096);
+  EXPECT_EQ(chunk_of_even(17 * 8, 512), 512);  // one round of whole tiles
+}
+
+TEST(EvenTiles, are_equal_shares_where_rounds_are_full_or_little_is_to_be_saved) {
+  for (const auto& [requests, keys, chunk] : {std::array{1, 8192, 256},
+                                              {64, 1024, 1024},
+                                              {64, 8192, 8192},
+                                              {8, 8192, 2048},
+                                              {1, 131072, 4096},
+                                              {5, 4096, 640},
+                                              {48, 1024, 1024},
+                                              {100, 4096, 4096}}) {
+    EXPECT_EQ(chunk_of_even(requests * 8, keys), chunk) << requests << " x " << keys;
+  }
+  EXPECT_EQ(chunk_of_even(8, 0), 128);
+}
+
+TEST(EvenTiles, never_make_more_pieces_than_there_is_room_for) {
+  constexpr int kMultiprocessors = 132;
+  std::int64_t most = 0;
+  for (std::int64_t tiles = 1; tiles < 3000; ++tiles) {
+    for (const std::int64_t keys : {1, 300, 4096, 100'000}) {
+      const EvenTiles even(tiles, blocks_of(kMultiprocessors), {.least = 256, .step = 128});
+      const std::int64_t pieces = pieces_of(keys, even.chunk(keys));
+      if (pieces > 1) most = std::max(most, tiles * pieces);
+    }
+  }
+  EXPECT_LE(most, EvenTiles::most_pieces(kMultiprocessors));
+  EXPECT_GE(4 * most, 3 * EvenTiles::most_pieces(kMultiprocessors));
 }
 
 TEST(SmallTiles, are_better_while_there_are_blocks_for_all_and_little_to_read) {
