@@ -65,7 +65,9 @@ std::vector<const Registry::Entry*> asked_about(const Scenario& scenario, const 
   }
   std::vector<const Registry::Entry*> backends;
   for (const Registry::Entry& entry : registry.entries()) {
-    if (entry.info.by_default && entry.info.builds_indices.empty()) backends.push_back(&entry);
+    if (entry.info.by_default && is_for_step(entry.info, StepPart::kAttention)) {
+      backends.push_back(&entry);
+    }
   }
   return backends;
 }

@@ -65,8 +65,7 @@ void declare_mode_options(CLI::App& app, RunOptions& options) {
   std::map<std::string, StepPart> steps;
   for (const StepPart step : kStepParts) steps.emplace(to_string(step), step);
   app.add_option("--step", options.step,
-                 "attention, kv_write (of the step's keys and values into the cache), both and/or "
-                 "index (the arrays that say where keys lie); overrides the scenario")
+                 list_of_parts(&StepPartRow::on_help, " and/or ") + "; overrides the scenario")
       ->option_text("PART,...")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace attnbench {
 
 std::string_view to_string(CudaGraphSupport support) {
@@ -37,6 +39,13 @@ CudaGraphSupport needed_cuda_graph_support(const Problem& problem) {
   if (!problem.limits.is_uniform()) return CudaGraphSupport::kAlways;
   return problem.limits.q_len <= 1 ? CudaGraphSupport::kUniformSingleTokenDecode
                                    : CudaGraphSupport::kUniformBatch;
+}
+
+bool is_for_step(const BackendInfo& info, StepPart part) {
+  const auto built = [&](StepPart each) {
+    return each == StepPart::kIndex && !info.builds_indices.empty();
+  };
+  return builds(part) ? built(part) : std::ranges::none_of(kStepParts, built);
 }
 
 Support supports_cuda_graph(const BackendInfo& info, const Problem& problem) {

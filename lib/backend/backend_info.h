@@ -68,6 +68,10 @@ struct BackendInfo {
   std::string engine_flag;
 };
 
+/// Whether a backend takes part in such steps where none is named. One that builds arrays attends
+/// to nothing: it runs only the parts that it says it builds.
+[[nodiscard]] bool is_for_step(const BackendInfo& info, StepPart part);
+
 /// Whether an engine could run the problem from a full CUDA graph of this backend: the level that
 /// its largest step needs and the one that the backend claims, in the reason when it could not.
 [[nodiscard]] Support supports_cuda_graph(const BackendInfo& info, const Problem& problem);

@@ -66,37 +66,4 @@ enum class ForwardMode : std::uint8_t {
   return is_decode_or_idle(mode) || mode == ForwardMode::kTargetVerify;
 }
 
-/// What a plan does of a layer's step. Engines write this step's keys and values into the cache by
-/// a kernel of its own before attention reads them (SGLang's set_kv_buffer, vLLM's
-/// reshape_and_cache). Before the first layer they build the index arrays that attention reads in
-/// all of them (SGLang's create_flashinfer_kv_indices_triton).
-enum class StepPart : std::uint8_t {
-  kAttention,  ///< this step's keys and values are in the cache already
-  kKvWrite,    ///< k_new and v_new go to the slots out_cache_loc, and nothing is computed
-  kBoth,       ///< first the write, then attention over what was written
-  kIndex,      ///< the arrays of an IndexForm are built, and nothing is computed
-};
-inline constexpr StepPart kStepParts[] = {StepPart::kAttention, StepPart::kKvWrite, StepPart::kBoth,
-                                          StepPart::kIndex};
-
-[[nodiscard]] constexpr bool writes_kv(StepPart part) {
-  return part == StepPart::kKvWrite || part == StepPart::kBoth;
-}
-[[nodiscard]] constexpr bool attends(StepPart part) {
-  return part == StepPart::kAttention || part == StepPart::kBoth;
-}
-[[nodiscard]] constexpr std::string_view to_string(StepPart part) {
-  switch (part) {
-    case StepPart::kAttention:
-      return "attention";
-    case StepPart::kKvWrite:
-      return "kv_write";
-    case StepPart::kBoth:
-      return "both";
-    case StepPart::kIndex:
-      return "index";
-  }
-  return "?";
-}
-
 }  // namespace attnbench

@@ -8,6 +8,7 @@
 #include "lib/batch/cache_format.h"
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/fp8_activations.h"
+#include "lib/batch/step_part.h"
 #include "lib/model/attention_layer.h"
 
 namespace attnbench {
@@ -62,8 +63,7 @@ struct Problem {
   /// and only where all requests have the same number of query tokens. Index arrays are as long as
   /// those of one step.
   [[nodiscard]] bool can_be_recorded() const {
-    return step != StepPart::kIndex &&
-           (mode == ForwardMode::kDecode || mode == ForwardMode::kTargetVerify) &&
+    return !builds(step) && (mode == ForwardMode::kDecode || mode == ForwardMode::kTargetVerify) &&
            limits.is_uniform();
   }
 };

@@ -98,9 +98,8 @@ std::string times_text(const Comparison& comparison) {
 }
 
 std::string mode_text(const CellKey& cell) {
-  return fmt::format(
-      "{}{}{}", to_string(cell.cache), cell.launch == LaunchMode::kGraph ? "/g" : "",
-      cell.step == StepPart::kAttention ? std::string() : fmt::format(" {}", to_string(cell.step)));
+  return fmt::format("{}{}{}", to_string(cell.cache), cell.launch == LaunchMode::kGraph ? "/g" : "",
+                     step_suffix(cell.step));
 }
 
 bool has_several_scenarios(const GateReport& report) {

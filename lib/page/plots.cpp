@@ -94,9 +94,7 @@ std::string tick_time(double microseconds) {
 
 /// "cold", "cold/g", "cold kv_write".
 std::string mode_of(const Record& record) {
-  std::string mode = cache_and_launch(record);
-  if (record.step != StepPart::kAttention) mode += fmt::format(" {}", to_string(record.step));
-  return mode;
+  return cache_and_launch(record) + step_suffix(record.step);
 }
 
 std::string commonest_mode(const std::vector<NamedRun>& files) {

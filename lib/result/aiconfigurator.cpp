@@ -80,7 +80,7 @@ std::string refusal(const Record& r) {
 /// the other, of a layer that also writes its keys and values.
 int distance(const Record& r) {
   const int cache = r.cache == CacheState::kWarm ? 0 : r.cache == CacheState::kServing ? 1 : 2;
-  return (r.launch == LaunchMode::kGraph ? 0 : 6) + 2 * cache + (r.step == StepPart::kBoth ? 0 : 1);
+  return (r.launch == LaunchMode::kGraph ? 0 : 6) + 2 * cache + (writes_kv(r.step) ? 0 : 1);
 }
 
 /// Framework and version, "VLLM,0.33.0": the package that the kernel is of, or attnbench.

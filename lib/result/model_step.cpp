@@ -35,7 +35,7 @@ std::vector<StepRecords> steps_of(const RunResult& run) {
   for (const Record& r : run.records) {
     if (r.model_layers.kind.empty()) continue;
     if (registered_name(r.backend) != r.backend) continue;  // the second of an A/A pair
-    if (r.step == StepPart::kIndex) continue;               // once a step, whatever its layers
+    if (builds(r.step)) continue;                           // beside the layers' attention
     auto at = std::ranges::find_if(steps, [&](const StepRecords& step) { return step.takes(r); });
     if (at == steps.end()) {
       at = steps.insert(
@@ -158,7 +158,7 @@ double us_of(const std::vector<ModelStepPart>& parts) {
 std::string lack_of(const KindCells& cells, const std::string& kind) {
   const Record* const r = cells.first();
   if (r == nullptr) return fmt::format("{}: it was not run", kind);
-  if (r->step == StepPart::kKvWrite) return fmt::format("{}: attention was not measured", kind);
+  if (!attends(r->step)) return fmt::format("{}: attention was not measured", kind);
   const std::string reason = r->reason().empty() ? "" : ": " + r->reason();
   return fmt::format("{}: {}{}", kind, verdict_word(*r), reason);
 }

@@ -90,8 +90,7 @@ std::vector<RecordField> make_fields() {
        "what the same forward left, serving queries, index arrays and workspace but no KV"},
       {"launch", "launch", "", word<kLaunches, &R::launch>(), "How the forward is launched"},
       {"step", "step", "", word<kStepParts, &R::step>(),
-       "Part of the step that is run: attention, the write of its keys and values into the cache, "
-       "both, or the build of index arrays"},
+       "Part of the step that is run: " + list_of_parts(&StepPartRow::as_field, ", or ")},
       {"mode", "mode", "", of_words(member<&R::mode>(), modes), "Forward mode of the batch"},
       {"dtype", "dtype", "", of_words(member<&R::dtype>(), dtypes),
        "Of new K and V, and of Q and O where fp8 says nothing else"},

@@ -221,7 +221,7 @@ std::string repro_line(const Scenario& scenario, const Record& record,
   if (record.launch != LaunchMode::kEager || !eager_alone) {
     line += option("--launch", to_string(record.launch));
   }
-  if (scenario.measure.step != std::vector{StepPart::kAttention}) {
+  if (scenario.measure.step != MeasureConfig{}.step) {
     line += option("--step", to_string(record.step));
   }
   line += fmt::format(" --seed {}", scenario.seed);

@@ -147,12 +147,6 @@ std::vector<const Registry::Entry*> present_by_default(const Registry& registry)
   return entries;
 }
 
-/// Who builds index arrays attends to nothing: where no backend is named, each takes part in the
-/// steps that it is for.
-bool is_for_step(const Registry::Entry& entry, StepPart step) {
-  return entry.info.builds_indices.empty() == (step != StepPart::kIndex);
-}
-
 /// A plug-in is not asked, since its code is in another process; its row will tell.
 bool supports(const Registry::Entry& entry, const Case& c) {
   if (!supports_step(entry.info, c)) return false;
@@ -275,7 +269,7 @@ RunPlan plan_run(const Scenario& scenario, const Registry& registry, const RunFi
     plan.cases[i].backends = plan.entries;
     if (!found.are_named) {
       std::erase_if(plan.cases[i].backends, [&](const Registry::Entry* entry) {
-        return !is_for_step(*entry, plan.cases[i].c.step);
+        return !is_for_step(entry->info, plan.cases[i].c.step);
       });
     }
     if (on_gpu[i]) std::erase_if(plan.cases[i].backends, is_cpu_fallback);

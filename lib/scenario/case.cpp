@@ -119,11 +119,19 @@ Case with_step(const Case& c, StepPart step) {
   return of_encoders ? encoder_write(std::move(result)) : result;
 }
 
+namespace {
+
 std::string why_no_indices(const Case& c) {
   if (c.layer.is_recurrent()) return "a recurrent layer has no KV cache to index";
   if (!c.parts.empty()) return "prompts and decodes of a composed step lie in different caches";
   if (c.kv_cache.is_ragged()) return "ragged keys lie one behind the other, in no pool to index";
   return c.mode == ForwardMode::kIdle ? "an idle step has no keys to index" : "";
+}
+
+}  // namespace
+
+std::string why_not_built(const Case& c, StepPart part) {
+  return part == StepPart::kIndex ? why_no_indices(c) : "";
 }
 
 KeySet key_set_of(const AttentionLayer& layer, const Request& request) {

@@ -18,6 +18,7 @@
 #include "lib/batch/fp8_activations.h"
 #include "lib/batch/index_outputs.h"
 #include "lib/batch/key_run.h"
+#include "lib/batch/step_part.h"
 #include "lib/model/attention_layer.h"
 #include "lib/model/model_geometry.h"
 
@@ -197,8 +198,8 @@ struct Case {
 /// is nothing to write, and supports_step() says so.
 [[nodiscard]] Case with_step(const Case& c, StepPart step);
 
-/// Why a step has no index arrays to build (StepPart::kIndex); empty: it has.
-[[nodiscard]] std::string why_no_indices(const Case& c);
+/// Why a case has nothing that the part would build (StepPartRow::builds); empty: it has.
+[[nodiscard]] std::string why_not_built(const Case& c, StepPart part);
 
 /// Whether a request of a composed step is computed in the absorbed form, over the latent cache:
 /// vLLM's split_decodes_and_prefills with a threshold of 1. All others are expanded.

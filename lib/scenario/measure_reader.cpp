@@ -75,6 +75,8 @@ bool read_invariance(const YamlNode& node, VerifyConfig& config, Problems& probl
 
 KeySection measure_section() {
   constexpr LaunchMode kLaunchModes[] = {LaunchMode::kEager, LaunchMode::kGraph};
+  static const std::string kStepSays = "What of a layer's step is run, each a row of its own: " +
+                                       list_of_parts(&StepPartRow::as_key, ", or ") + ".";
   return {
       "measure",
       "measure",
@@ -85,10 +87,7 @@ KeySection measure_section() {
         "queries, index arrays and the backend's workspace."},
        {"launch", words(&MeasureConfig::launch, kLaunchModes),
         "`eager` launches, or the replay of a captured CUDA `graph`."},
-       {"step", words(&MeasureConfig::step, kStepParts),
-        "What of a layer's step is run, each a row of its own: `attention` over keys that are in "
-        "the cache, `kv_write`, which brings the new keys and values to their slots, `both`, or "
-        "`index`, which builds the arrays that tell attention where the keys lie."},
+       {"step", words(&MeasureConfig::step, kStepParts), kStepSays},
        {"index_format", word(&MeasureConfig::index_form, kIndexForms),
         "What `index` builds: `csr`, kv_indptr and kv_indices in pages, or a `page_table`."},
        {"graph_buckets", by_hand(read_buckets, "whole numbers, ascending"),

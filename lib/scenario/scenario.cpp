@@ -163,24 +163,25 @@ std::vector<InputFile> configs_of(const YamlPtr& root, const std::string& scenar
   return found;
 }
 
-/// Of each mix some case has to have index arrays, where such a step is asked for.
-void check_index_steps(const Scenario& scenario, const YamlNode& measure, Problems& problems) {
-  const std::vector<StepPart>& steps = scenario.measure.step;
-  if (std::ranges::find(steps, StepPart::kIndex) == steps.end()) return;
-  std::map<std::string, std::string> refusals;  // by mix
-  for (const Case& c : scenario.cases) {
-    const std::string why = why_no_indices(c);
-    std::string& refusal = refusals.try_emplace(c.mix, why).first->second;
-    if (why.empty()) refusal.clear();
-  }
-  const YamlNode& word = *measure.find("step")->value;
-  const auto item = std::ranges::find(word.items, to_string(StepPart::kIndex),
-                                      [](const YamlPtr& each) { return each->text; });
-  for (const auto& [mix, refusal] : refusals) {
-    if (refusal.empty()) continue;
-    problems.add(item == word.items.end() ? word.place : (*item)->place,
-                 fmt::format("step index of mix '{}': {}", mix, refusal),
-                 "leave the mix out, or give it a scenario without this step");
+/// Of each mix some case has to have what a part builds that is asked for.
+void check_built_parts(const Scenario& scenario, const YamlNode& measure, Problems& problems) {
+  for (const StepPart part : scenario.measure.step) {
+    if (!builds(part)) continue;
+    std::map<std::string, std::string> refusals;  // by mix
+    for (const Case& c : scenario.cases) {
+      const std::string why = why_not_built(c, part);
+      std::string& refusal = refusals.try_emplace(c.mix, why).first->second;
+      if (why.empty()) refusal.clear();
+    }
+    const YamlNode& word = *measure.find("step")->value;
+    const auto item = std::ranges::find(word.items, to_string(part),
+                                        [](const YamlPtr& each) { return each->text; });
+    for (const auto& [mix, refusal] : refusals) {
+      if (refusal.empty()) continue;
+      problems.add(item == word.items.end() ? word.place : (*item)->place,
+                   fmt::format("step {} of mix '{}': {}", to_string(part), mix, refusal),
+                   "leave the mix out, or give it a scenario without this step");
+    }
   }
 }
 
@@ -229,7 +230,7 @@ Scenario parse_scenario(const std::string& text, const std::string& path,
   read_mixes(file, context, axis, scenario.cases, problems);
   if (const YamlNode* measure = file.find("measure")) {
     scenario.measure = read_measure(*measure, problems);
-    check_index_steps(scenario, *measure, problems);
+    check_built_parts(scenario, *measure, problems);
   }
   if (const YamlNode* verify = file.find("verify")) {
     scenario.verify = read_verify(*verify, problems);

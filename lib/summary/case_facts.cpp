@@ -56,17 +56,7 @@ std::string padding_text(const BatchPadding& padding) {
 
 /// The part of the step that is run, where it is not attention alone.
 std::string step_text(const Case& c) {
-  switch (c.step) {
-    case StepPart::kAttention:
-      return "";
-    case StepPart::kKvWrite:
-      return "KV write alone";
-    case StepPart::kBoth:
-      return "KV write, then attention";
-    case StepPart::kIndex:
-      return fmt::format("{} arrays alone", to_string(c.index_form));
-  }
-  return "";
+  return fmt::format(fmt::runtime(row_of(c.step).fact), to_string(c.index_form));
 }
 
 /// A write has no queries; of a cross layer it has the encoders' tokens, and not the decoder's.

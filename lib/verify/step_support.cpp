@@ -16,7 +16,6 @@ namespace attnbench {
 namespace {
 
 Support builds_indices(const BackendInfo& info, const Case& c) {
-  if (std::string why = why_no_indices(c); !why.empty()) return Support::no(std::move(why));
   if (info.builds_indices.empty()) return Support::no("it builds no index arrays");
   if (std::ranges::find(info.builds_indices, c.index_form) != info.builds_indices.end()) {
     return Support::yes();
@@ -27,10 +26,15 @@ Support builds_indices(const BackendInfo& info, const Case& c) {
       fmt::format("it builds {}, not {}", fmt::join(built, " and "), to_string(c.index_form)));
 }
 
+Support supports_built(const BackendInfo& info, const Case& c) {
+  if (std::string why = why_not_built(c, c.step); !why.empty()) return Support::no(std::move(why));
+  return builds_indices(info, c);
+}
+
 }  // namespace
 
 Support supports_step(const BackendInfo& info, const Case& c) {
-  if (c.step == StepPart::kIndex) return builds_indices(info, c);
+  if (builds(c.step)) return supports_built(info, c);
   if (!writes_kv(c.step)) return Support::yes();
   if (c.layer.is_recurrent()) return Support::no("a recurrent layer has no KV cache to write");
   if (!info.writes_kv) return Support::no("it writes no KV cache: attention alone");

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace attnbench {
+
+/// What a plan does of a layer's step. Engines write this step's keys and values into the cache by
+/// a kernel of its own before attention reads them (SGLang's set_kv_buffer, vLLM's
+/// reshape_and_cache). Before the first layer they build the index arrays that attention reads in
+/// all of them (SGLang's create_flashinfer_kv_indices_triton).
+enum class StepPart : std::uint8_t {
+  kAttention,  ///< this step's keys and values are in the cache already
+  kKvWrite,    ///< k_new and v_new go to the slots out_cache_loc, and nothing is computed
+  kBoth,       ///< first the write, then attention over what was written
+  kIndex,      ///< the arrays of an IndexForm are built, and nothing is computed
+};
+
+/// A part of a step: what it leaves, and how it is spoken of.
+struct StepPartRow {
+  StepPart part = StepPart::kAttention;
+  std::string_view name{};  ///< in scenarios and results
+  bool attends = false;     ///< leaves out and lse, which are compared within bounds
+  bool writes_kv = false;   ///< leaves keys and values in slots, which are compared exactly
+  /// Leaves arrays that only such a part has, which are judged whole. A backend says that it builds
+  /// them (BackendInfo), and takes part in no other step unless it is named.
+  bool builds = false;
+  std::string_view fact{};      ///< beside a case's id; {}: the IndexForm
+  std::string_view on_help{};   ///< of --step
+  std::string_view as_key{};    ///< of measure.step
+  std::string_view as_field{};  ///< of a record's step
+};
+
+inline constexpr std::array kStepPartRows = {
+    StepPartRow{.part = StepPart::kAttention,
+                .name = "attention",
+                .attends = true,
+                .on_help = "attention",
+                .as_key = "`attention` over keys that are in the cache",
+                .as_field = "attention"},
+    StepPartRow{.part = StepPart::kKvWrite,
+                .name = "kv_write",
+                .writes_kv = true,
+                .fact = "KV write alone",
+                .on_help = "kv_write (of the step's keys and values into the cache)",
+                .as_key = "`kv_write`, which brings the new keys and values to their slots",
+                .as_field = "the write of its keys and values into the cache"},
+    StepPartRow{.part = StepPart::kBoth,
+                .name = "both",
+                .attends = true,
+                .writes_kv = true,
+                .fact = "KV write, then attention",
+                .on_help = "both",
+                .as_key = "`both`",
+                .as_field = "both"},
+    StepPartRow{.part = StepPart::kIndex,
+                .name = "index",
+                .builds = true,
+                .fact = "{} arrays alone",
+                .on_help = "index (the arrays that say where keys lie)",
+                .as_key = "`index`, which builds the arrays that tell attention where the keys lie",
+                .as_field = "the build of index arrays"},
+};
+
+[[nodiscard]] constexpr const StepPartRow& row_of(StepPart part) {
+  return kStepPartRows[static_cast<std::size_t>(part)];
+}
+
+/// In the order of the rows.
+inline constexpr auto kStepParts = [] {
+  std::array<StepPart, kStepPartRows.size()> parts{};
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = kStepPartRows[i].part;
+  return parts;
+}();
+static_assert([] {
+  for (std::size_t i = 0; i < kStepParts.size(); ++i) {
+    if (static_cast<std::size_t>(kStepParts[i]) != i) return false;
+  }
+  return true;
+}());
+
+[[nodiscard]] constexpr bool writes_kv(StepPart part) { return row_of(part).writes_kv; }
+[[nodiscard]] constexpr bool attends(StepPart part) { return row_of(part).attends; }
+[[nodiscard]] constexpr bool builds(StepPart part) { return row_of(part).builds; }
+[[nodiscard]] constexpr std::string_view to_string(StepPart part) { return row_of(part).name; }
+
+/// " kv_write" behind a cache state; empty for attention, which needs no word.
+[[nodiscard]] std::string step_suffix(StepPart part);
+/// One text of all parts as a list, with `before_last` before the last one: ", or ".
+[[nodiscard]] std::string list_of_parts(std::string_view StepPartRow::*text,
+                                        std::string_view before_last);
+
+}  // namespace attnbench
