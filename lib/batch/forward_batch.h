@@ -91,7 +91,7 @@ struct ForwardBatch {
   /// token's parent, a root's from the request's slot. The slots of state_pool are read alone.
   const StatePool* intermediate_states = nullptr;
   const DeviceBatch* device_batch = nullptr;
-  const IndexOutputs* index_outputs = nullptr;  ///< null unless the step is StepPart::kIndex
+  const IndexOutputs* index_outputs = nullptr;  ///< null unless the step builds them
 
   /// Query tokens of request r: 1 for decode, N for target_verify, extend_seq_lens[r] otherwise.
   [[nodiscard]] std::int64_t q_len(std::int64_t r) const;

@@ -34,8 +34,8 @@ struct IndexOutput {
   std::int32_t* data = nullptr;
 };
 
-/// The outputs of a step of StepPart::kIndex. They hold poison until the plan runs, but for the 0
-/// with which kv_indptr begins: an engine's buffer has it from the start.
+/// The arrays that a part of a step builds (StepPartRow::builds). They hold poison until the plan
+/// runs, but for the 0 with which kv_indptr begins: an engine's buffer has it from the start.
 struct IndexOutputs {
   IndexForm form = IndexForm::kCsr;
   std::vector<IndexOutput> arrays;  ///< in the order of IndexForm's comments

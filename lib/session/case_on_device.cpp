@@ -90,7 +90,7 @@ CheckedInputs CaseOnDevice::checked_inputs(std::size_t placement) {
   if (!io) io = make_sample_io(*device_, {&fixture});
   return {io.get(), &numbers_, [this, &fixture] { return damage_of(fixture); },
           [&fixture] {
-            std::string fault = fixture.fault_of_indices();
+            std::string fault = fixture.fault_of_arrays();
             if (!fault.empty()) fixture.poison_written_slots();  // found again, it was done again
             return fault;
           }};

@@ -193,7 +193,7 @@ class Examination {
     const std::string of_slots =
         fixture.fault_of_written_slots(checked_contents(fixture.fixture_case(), fill));
     if (!of_slots.empty()) add_fault(of_slots + ' ' + where);
-    const std::string of_indices = fixture.fault_of_indices();
+    const std::string of_indices = fixture.fault_of_arrays();
     if (!of_indices.empty() && blamed_.insert(of_indices).second) add_fault(of_indices);
   }
 
