@@ -54,6 +54,9 @@ struct BackendInfo {
   bool writes_kv = false;
   /// Index arrays that it builds: supports() is asked for such steps (StepPart::kIndex), too.
   std::vector<IndexForm> builds_indices{};
+  /// True: it lists the keys of the highest scores: supports() is asked for steps of
+  /// StepPart::kSelect, too.
+  bool selects_keys = false;
   /// True: supports() is asked for problems whose queries, or outputs, are in fp8, too
   /// (Problem::fp8).
   bool reads_fp8_queries = false, writes_fp8_outputs = false;

@@ -19,7 +19,8 @@ enum class Role : std::uint32_t {
   kState = 9,
   kKScale = 10,
   kVScale = 11,
-  kQScale = 12
+  kQScale = 12,
+  kIndexScore = 13
 };
 
 /// Bijective 64-bit mixer: splitmix64's finaliser (Steele, Lea, Flood, OOPSLA 2014).

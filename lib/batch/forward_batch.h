@@ -10,6 +10,7 @@
 #include "lib/batch/device_batch.h"
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/index_outputs.h"
+#include "lib/batch/index_scores.h"
 #include "lib/batch/kv_pool.h"
 #include "lib/batch/problem.h"
 #include "lib/batch/req_to_token_pool.h"
@@ -91,6 +92,7 @@ struct ForwardBatch {
   /// token's parent, a root's from the request's slot. The slots of state_pool are read alone.
   const StatePool* intermediate_states = nullptr;
   const DeviceBatch* device_batch = nullptr;
+  const IndexScores* index_scores = nullptr;    ///< null unless the step is StepPart::kSelect
   const IndexOutputs* index_outputs = nullptr;  ///< null unless the step builds them
 
   /// Query tokens of request r: 1 for decode, N for target_verify, extend_seq_lens[r] otherwise.

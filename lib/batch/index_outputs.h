@@ -34,11 +34,13 @@ struct IndexOutput {
   std::int32_t* data = nullptr;
 };
 
-/// The arrays that a part of a step builds (StepPartRow::builds). They hold poison until the plan
-/// runs, but for the 0 with which kv_indptr begins: an engine's buffer has it from the start.
+/// The arrays that a part of a step builds (StepPartRow::builds): those of an IndexForm, or the
+/// lists of a selection, topk_indices [T, groups, topk], -1 behind a list's units, and topk_length
+/// [T, groups]. They hold poison until the plan runs, but for the 0 with which kv_indptr begins: an
+/// engine's buffer has it from the start.
 struct IndexOutputs {
   IndexForm form = IndexForm::kCsr;
-  std::vector<IndexOutput> arrays;  ///< in the order of IndexForm's comments
+  std::vector<IndexOutput> arrays;  ///< in the order of these comments
 };
 
 }  // namespace attnbench

@@ -13,12 +13,14 @@ namespace attnbench {
 /// What a plan does of a layer's step. Engines write this step's keys and values into the cache by
 /// a kernel of its own before attention reads them (SGLang's set_kv_buffer, vLLM's
 /// reshape_and_cache). Before the first layer they build the index arrays that attention reads in
-/// all of them (SGLang's create_flashinfer_kv_indices_triton).
+/// all of them (SGLang's create_flashinfer_kv_indices_triton). Where a layer has a selection, they
+/// choose its keys by the logits of an indexer (vLLM's top_k_per_row_decode).
 enum class StepPart : std::uint8_t {
   kAttention,  ///< this step's keys and values are in the cache already
   kKvWrite,    ///< k_new and v_new go to the slots out_cache_loc, and nothing is computed
   kBoth,       ///< first the write, then attention over what was written
   kIndex,      ///< the arrays of an IndexForm are built, and nothing is computed
+  kSelect,     ///< the keys of the highest IndexScores are listed, and nothing is computed
 };
 
 /// A part of a step: what it leaves, and how it is spoken of.
@@ -30,6 +32,9 @@ struct StepPartRow {
   /// Leaves arrays that only such a part has, which are judged whole. A backend says that it builds
   /// them (BackendInfo), and takes part in no other step unless it is named.
   bool builds = false;
+  /// Its cache is there: attention reads it, a write fills it, and index arrays lead into it.
+  bool has_cache = true;
+  std::string_view refusal{};   ///< of who does not say that it builds them
   std::string_view fact{};      ///< beside a case's id; {}: the IndexForm
   std::string_view on_help{};   ///< of --step
   std::string_view as_key{};    ///< of measure.step
@@ -61,10 +66,21 @@ inline constexpr std::array kStepPartRows = {
     StepPartRow{.part = StepPart::kIndex,
                 .name = "index",
                 .builds = true,
+                .refusal = "it builds no index arrays",
                 .fact = "{} arrays alone",
                 .on_help = "index (the arrays that say where keys lie)",
                 .as_key = "`index`, which builds the arrays that tell attention where the keys lie",
                 .as_field = "the build of index arrays"},
+    StepPartRow{.part = StepPart::kSelect,
+                .name = "select",
+                .builds = true,
+                .has_cache = false,
+                .refusal = "it selects no keys",
+                .fact = "selection alone",
+                .on_help = "select (the keys of an indexer's highest logits)",
+                .as_key = "`select`, which lists the keys of an indexer's highest logits for a "
+                          "layer with a `selection`",
+                .as_field = "the selection of keys by their logits"},
 };
 
 [[nodiscard]] constexpr const StepPartRow& row_of(StepPart part) {
@@ -87,6 +103,7 @@ static_assert([] {
 [[nodiscard]] constexpr bool writes_kv(StepPart part) { return row_of(part).writes_kv; }
 [[nodiscard]] constexpr bool attends(StepPart part) { return row_of(part).attends; }
 [[nodiscard]] constexpr bool builds(StepPart part) { return row_of(part).builds; }
+[[nodiscard]] constexpr bool has_cache(StepPart part) { return row_of(part).has_cache; }
 [[nodiscard]] constexpr std::string_view to_string(StepPart part) { return row_of(part).name; }
 
 /// " kv_write" behind a cache state; empty for attention, which needs no word.

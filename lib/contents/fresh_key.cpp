@@ -19,6 +19,7 @@ std::int64_t first_visible(const AttentionLayer& layer, const Request& request) 
 
 /// Positions that fresh keys of a request may have.
 FreshKeyChoice positions_of(const Case& c, const Request& request) {
+  if (!has_cache(c.step)) return {};
   const std::int64_t seen = first_visible(c.layer, request);
   // The one of the step's own keys that most of its queries see, the last one among them.
   if (writes_kv(c.step)) {

@@ -228,10 +228,28 @@ Cost index_cost(const Case& c) {
   return cost;
 }
 
+/// The logits that each query sees and how many they are are read, and lists and their lengths are
+/// written.
+Cost select_cost(const Case& c) {
+  Count seen = 0;
+  for (const Request& r : c.requests) {
+    for (std::int64_t token = 0; token < r.q_len; ++token) seen += scored_units(c, r, token);
+  }
+  const Count tokens = Count(c.q_tokens()) + c.padding_q_tokens();
+  const std::int64_t groups = c.layer.selection_groups();
+  const Count read = (seen * groups + tokens) * size_bytes(DType::kF32);
+  const Count written = tokens * groups * (c.layer.selection.topk + 1) * kTableEntryBytes;
+  Cost cost;
+  cost.kv_bytes_written = written.value();
+  cost.bytes_unique = cost.bytes_streamed = (read + written).value();
+  return cost;
+}
+
 }  // namespace
 
 Cost count_cost(const Case& c) {
   if (c.step == StepPart::kIndex) return index_cost(c);
+  if (c.step == StepPart::kSelect) return select_cost(c);
   if (!c.parts.empty()) return cost_of_parts(c.parts);
   return c.layer.is_recurrent() ? delta_net_cost(c) : softmax_cost(c);
 }

@@ -25,7 +25,7 @@ struct Cost {
   std::int64_t kv_bytes_unique =
       0;  ///< KV part of bytes_unique (shared prefixes once, keys out of every window not at all)
   std::int64_t kv_bytes_streamed = 0;
-  /// Rows of the cache that the step writes (StepPart), or index arrays, in bytes_unique and
+  /// Rows of the cache that the step writes (StepPart), or what it builds, in bytes_unique and
   /// bytes_streamed, too: they may stay in the last-level cache, so that no time follows from them.
   std::int64_t kv_bytes_written = 0;
 };

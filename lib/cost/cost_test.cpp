@@ -58,6 +58,24 @@ TEST(Cost, counts_what_a_build_of_index_arrays_reads_and_writes) {
   EXPECT_EQ(count_cost(c).kv_bytes_written, 4 * 7);
 }
 
+TEST(Cost, counts_the_logits_that_a_selection_sees_and_its_lists) {
+  Case c = batch_of(2, 3, 100);  // 98, 99 and 100 keys are seen
+  c.step = StepPart::kSelect;
+  c.layer.selection = {.topk = 16};
+  const Cost all = count_cost(c);
+  EXPECT_EQ(all.kv_bytes_written, 6 * (16 + 1) * 4) << "lists and their lengths";
+  EXPECT_EQ(all.bytes_unique, 2 * (98 + 99 + 100) * 4 + 6 * 4 + all.kv_bytes_written);
+  EXPECT_EQ(all.bytes_streamed, all.bytes_unique);
+  EXPECT_EQ(all.flops, 0);
+  EXPECT_EQ(all.visible_pairs, 0);
+  c.layer.selection.groups = SelectionGroups::kKvHeads;
+  c.layer.selection.unit = 10;  // 10 units for each of them
+  c.padding.tokens = 2;         // see nothing, and have lists
+  const Cost units = count_cost(c);
+  EXPECT_EQ(units.kv_bytes_written, 8 * 8 * (16 + 1) * 4) << "of 8 KV heads";
+  EXPECT_EQ(units.bytes_unique, 8 * 60 * 4 + 8 * 4 + units.kv_bytes_written);
+}
+
 TEST(Cost, counts_what_a_kv_write_reads_and_writes) {
   Case c = batch_of(64, 1, 4096);
   const Cost attention = count_cost(c);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/base/int_math.h"
 #include "lib/batch/chosen_keys.h"
 #include "lib/batch/key_set.h"
 
@@ -115,6 +116,7 @@ Case with_step(const Case& c, StepPart step) {
   Case result = c;
   result.step = step;
   for (Case& part : result.parts) part.step = step;
+  if (!has_cache(step)) result.graph_bucket = 0;  // what it builds is as long as one step's
   const bool of_encoders = step == StepPart::kKvWrite && writes_encoders(c);
   return of_encoders ? encoder_write(std::move(result)) : result;
 }
@@ -128,10 +130,22 @@ std::string why_no_indices(const Case& c) {
   return c.mode == ForwardMode::kIdle ? "an idle step has no keys to index" : "";
 }
 
+std::string why_no_selection(const Case& c) {
+  if (!c.layer.selection.exists()) return "the layer has no selection";
+  return c.mode == ForwardMode::kIdle ? "an idle step has no keys to select" : "";
+}
+
 }  // namespace
 
 std::string why_not_built(const Case& c, StepPart part) {
-  return part == StepPart::kIndex ? why_no_indices(c) : "";
+  return part == StepPart::kIndex    ? why_no_indices(c)
+         : part == StepPart::kSelect ? why_no_selection(c)
+                                     : "";
+}
+
+std::int64_t scored_units(const Case& c, const Request& request, std::int64_t token) {
+  const std::int64_t keys = std::max<std::int64_t>(request.prefix_len() + token + 1, 0);
+  return ceil_div(keys, c.layer.selection.unit);
 }
 
 KeySet key_set_of(const AttentionLayer& layer, const Request& request) {

@@ -15,20 +15,22 @@ namespace attnbench {
 
 namespace {
 
-Support builds_indices(const BackendInfo& info, const Case& c) {
-  if (info.builds_indices.empty()) return Support::no("it builds no index arrays");
-  if (std::ranges::find(info.builds_indices, c.index_form) != info.builds_indices.end()) {
+/// Index arrays are of a form, others of one kind only.
+Support builds_form(const BackendInfo& info, const Case& c) {
+  const std::vector<IndexForm>& forms = info.builds_indices;
+  if (c.step != StepPart::kIndex || std::ranges::find(forms, c.index_form) != forms.end()) {
     return Support::yes();
   }
   std::vector<std::string_view> built;
-  for (const IndexForm form : info.builds_indices) built.push_back(to_string(form));
+  for (const IndexForm form : forms) built.push_back(to_string(form));
   return Support::no(
       fmt::format("it builds {}, not {}", fmt::join(built, " and "), to_string(c.index_form)));
 }
 
 Support supports_built(const BackendInfo& info, const Case& c) {
   if (std::string why = why_not_built(c, c.step); !why.empty()) return Support::no(std::move(why));
-  return builds_indices(info, c);
+  if (!is_for_step(info, c.step)) return Support::no(std::string(row_of(c.step).refusal));
+  return builds_form(info, c);
 }
 
 }  // namespace

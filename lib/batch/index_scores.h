@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace attnbench {
+
+/// What a step of StepPart::kSelect reads: the logits that an indexer gave the units of keys of T
+/// query tokens, padding's included, for each group of heads. Borrowed memory of the device that
+/// computes.
+struct IndexScores {
+  /// [T, groups, columns] f32, dense; rows begin at multiples of 256 bytes. What lies behind the
+  /// units that a query sees ranks above all of them.
+  const float* logits = nullptr;
+  const std::int32_t* row_lens = nullptr;  ///< [T] units that the query sees: 0 of padding
+  std::int64_t tokens = 0;                 ///< T
+  std::int64_t groups = 1;
+  std::int64_t columns = 0;
+};
+
+}  // namespace attnbench

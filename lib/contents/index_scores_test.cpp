@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/contents/index_scores.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
+namespace attnbench {
+namespace {
+
+Case decodes_of(std::int64_t keys) {
+  Case c;
+  c.seed = 3;
+  c.layer.heads_q = c.layer.heads_kv = 1;
+  c.layer.head_dim_qk = c.layer.head_dim_v = 16;
+  c.layer.selection.topk = 16;
+  c.requests.resize(64);
+  for (Request& each : c.requests) each.kv_len = keys;
+  return c;
+}
+
+std::vector<float> scores(const Case& c, Fill fill, std::int64_t request) {
+  std::vector<float> row(static_cast<std::size_t>(c.requests.front().kv_len));
+  write_index_scores(Contents(c, fill), request, 0, 0, row);
+  return row;
+}
+
+TEST(IndexScores, count_whole_and_open_units_up_to_the_query) {
+  Case c = decodes_of(10);
+  c.layer.selection.unit = 4;
+  EXPECT_EQ(scored_units(c, c.requests[0], 0), 3);
+  c.requests[0].q_len = 3;
+  EXPECT_EQ(scored_units(c, c.requests[0], 0), 2);
+  c.requests[0].kv_len = 1;  // more queries than keys
+  EXPECT_EQ(scored_units(c, c.requests[0], 0), 0);
+  EXPECT_EQ(scored_units(c, c.requests[0], 2), 1);
+}
+
+TEST(IndexScores, are_finite_and_plant_ties_neighbours_negative_rows_and_best_newest_units) {
+  const Case c = decodes_of(1000);
+  int tied = 0, near = 0, negative = 0, newest = 0;
+  for (std::int64_t r = 0; r < 64; ++r) {
+    std::vector<float> row = scores(c, Fill::kNormal, r);
+    EXPECT_TRUE(std::ranges::all_of(row, [](float x) { return std::isfinite(x); }));
+    newest += row.back() == std::ranges::max(row) ? 1 : 0;
+    std::ranges::sort(row);
+    const std::set<float> distinct(row.begin(), row.end());
+    tied += distinct.size() < 100 ? 1 : 0;
+    near += std::ranges::adjacent_find(
+                row, [](float a, float b) { return b == std::nextafter(a, 100.0f); }) != row.end();
+    negative += row.back() < 0 ? 1 : 0;
+  }
+  EXPECT_GT(tied, 10);
+  EXPECT_GT(near, 5);
+  EXPECT_GT(negative, 10);
+  EXPECT_GT(newest, 20);
+  EXPECT_LT(newest, 64);
+}
+
+TEST(IndexScores, of_timing_data_are_spread_as_an_indexer_leaves_them) {
+  const Case c = decodes_of(4096);
+  for (std::int64_t r = 0; r < 8; ++r) {
+    const std::vector<float> row = scores(c, Fill::kTiming, r);
+    EXPECT_GT(std::set<float>(row.begin(), row.end()).size(), 4000u);
+    EXPECT_NE(row, scores(c, Fill::kTiming, r + 1));
+  }
+}
+
+TEST(IndexScores, lie_before_numbers_that_rank_above_them) {
+  EXPECT_TRUE(std::isinf(behind_index_scores(4)) && behind_index_scores(4) > 0);
+  EXPECT_TRUE(std::isnan(behind_index_scores(5)));
+  EXPECT_FALSE(std::signbit(behind_index_scores(5)));
+}
+
+}  // namespace
+}  // namespace attnbench
