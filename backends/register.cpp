@@ -16,6 +16,7 @@
 #include "backends/mla/mla.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/splitkv/splitkv.h"
+#include "backends/topk/topk.h"
 #include "backends/torch_native/torch_native.h"
 #include "backends/wrappers/kv_write.h"
 #include "backends/wrappers/merge_states.h"
@@ -137,6 +138,7 @@ std::vector<Row> table() {
   add(cpu<CpuFlashBackend>({virtual_batches, kv_write}));
   add(cpu<gated_delta_net::GatedDeltaNetBackend>({}));
   add(cpu<index_builder::HostBuilder>({}));
+  add(cpu<topk::HostSelector>({}));
 
   // Around all that read a cache on a GPU.
   const auto engine = [](std::vector<Wrapper> wrappers) {
@@ -155,6 +157,7 @@ std::vector<Row> table() {
   add(gpu<cascade::CascadeBackend>(cascade::info(), {upcast_fp8_queries}));
   add(gpu<gated_delta_net::GpuBackend>(gated_delta_net::gpu_info(), {}));
   add(gpu<index_builder::GpuBuilder>(index_builder::info_on(DeviceKind::kCuda), {}));
+  add(gpu<topk::GpuSelector>(topk::info_on(DeviceKind::kCuda), {}));
   add(cudnn_row(engine({})));
   return rows;
 }
