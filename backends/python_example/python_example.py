@@ -24,6 +24,8 @@ class PythonExample:
     # by their scales, in the slots of slot_mapping.
     # builds_indices = "": "csr", "page_table" or both if problem.step may be "index". batch.indices("csr") is then memory
     # to which the plan writes the format's arrays, and the backend is left out of other steps unless it is named.
+    # selects_keys = False: True if problem.step may be "select". The plan writes the topk highest units of tensor("logits"),
+    # of which row_lens counts, to topk_indices, -1 behind them, and is left out of other steps unless it is named.
     # requires = {}: {"torch": "2.11.0"} lists the backend as absent without this package. A method load() imports the
     # packages. It is called first, but not if backends are only listed. `kernel` names the called operation.
     # tuning = {}: {"splits": ([8, 16], "--kv-splits")} makes variants NAME:splits=8 and NAME:splits=16. Their attribute

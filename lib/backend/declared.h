@@ -37,6 +37,7 @@ inline constexpr DeclaredFlag kDeclaredFlags[] = {
      &BackendInfo::writes_fp8_outputs},
     {"reads_queries_apart", &attnbench_backend::reads_queries_apart,
      &BackendInfo::reads_queries_apart},
+    {"selects_keys", &attnbench_backend::selects_keys, &BackendInfo::selects_keys},
 };
 
 }  // namespace attnbench

@@ -148,7 +148,8 @@ class PluginBackend final : public Backend {
       return Support::no(
           "no gaps between pages: it does not say that it follows page strides (reads_page_gaps)");
     }
-    if (problem.layer.selection.exists() && backend_.reads_selection == 0) {
+    const bool reads_lists = problem.layer.selection.exists() && has_cache(problem.step);
+    if (reads_lists && backend_.reads_selection == 0) {
       return Support::no(
           "no chosen keys: it does not say that it reads their lists (reads_selection)");
     }

@@ -34,6 +34,7 @@ static_assert(static_cast<int>(StepPart::kAttention) == ATTNBENCH_ATTENTION);
 static_assert(static_cast<int>(StepPart::kKvWrite) == ATTNBENCH_KV_WRITE);
 static_assert(static_cast<int>(StepPart::kBoth) == ATTNBENCH_BOTH);
 static_assert(static_cast<int>(StepPart::kIndex) == ATTNBENCH_INDEX);
+static_assert(static_cast<int>(StepPart::kSelect) == ATTNBENCH_SELECT);
 static_assert(static_cast<int>(KvLayout::kNhd) == ATTNBENCH_NHD);
 static_assert(static_cast<int>(KvLayout::kHnd) == ATTNBENCH_HND);
 static_assert(static_cast<int>(KvLayout::kCombined) == ATTNBENCH_COMBINED);
@@ -184,7 +185,9 @@ void PluginBatch::set_indices(const DeviceBatch& indices, const ForwardBatch& ba
   if (!batch.spans.empty()) {
     set(ATTNBENCH_SPANS, indices.spans, ATTNBENCH_I32, {std::ssize(batch.spans) / 2, 2});
   }
-  if (batch.chosen) {
+  if (batch.index_scores != nullptr) {
+    set_scores(*batch.index_scores, *batch.index_outputs);
+  } else if (batch.chosen) {
     const ChosenKeys& chosen = *batch.chosen;
     const std::int64_t rows = std::ssize(chosen.lengths) / chosen.groups;
     set(ATTNBENCH_TOPK_INDICES, indices.topk_indices, ATTNBENCH_I32,
@@ -195,6 +198,14 @@ void PluginBatch::set_indices(const DeviceBatch& indices, const ForwardBatch& ba
   set(ATTNBENCH_CUSTOM_MASK, indices.custom_mask, ATTNBENCH_U8,
       {std::ssize(batch.spec_info->custom_mask)});
   set(ATTNBENCH_MASK_INDPTR, indices.mask_indptr, ATTNBENCH_I64, {requests + 1});
+}
+
+void PluginBatch::set_scores(const IndexScores& scores, const IndexOutputs& outputs) {
+  set(ATTNBENCH_LOGITS, scores.logits, ATTNBENCH_F32,
+      {scores.tokens, scores.groups, scores.columns});
+  set(ATTNBENCH_ROW_LENS, scores.row_lens, ATTNBENCH_I32, {scores.tokens});
+  set(ATTNBENCH_TOPK_INDICES, outputs.arrays[0].data, ATTNBENCH_I32, outputs.arrays[0].shape);
+  set(ATTNBENCH_TOPK_LENGTH, outputs.arrays[1].data, ATTNBENCH_I32, outputs.arrays[1].shape);
 }
 
 void PluginBatch::set_states(const ForwardBatch& batch) {

@@ -30,6 +30,8 @@ class PluginBatch {
 
  private:
   /// What a recurrent layer has in place of caches.
+  /// Of a step that selects keys: its logits, and the lists to write.
+  void set_scores(const IndexScores& scores, const IndexOutputs& outputs);
   void set_states(const ForwardBatch& batch);
   void set_q_scales(const ForwardBatch& batch);
   void set_indices(const DeviceBatch& indices, const ForwardBatch& batch);

@@ -105,8 +105,11 @@ const PluginIndices::Built& PluginIndices::outputs_as(Built& built, const IndexO
                                                       const IndexFormat& format) {
   const std::string_view form = to_string(outputs.form);
   built.indices = {&format, {}, {}};
-  if (format.name != form) {
-    built.indices.why_not = fmt::format("a step that builds {} has no other arrays", form);
+  const bool selects = batch_->index_scores != nullptr;
+  if (selects || format.name != form) {
+    built.indices.why_not = selects
+                                ? "a step that selects keys has no index arrays"
+                                : fmt::format("a step that builds {} has no other arrays", form);
     return built;
   }
   built.list.assign(outputs.arrays.size(), {});

@@ -134,7 +134,12 @@ enum attnbench_step {
    * anything. Each element is -1 before a run, but for the 0 with which kv_indptr begins, and
    * `host` is 0. Other formats are refused. run() writes all elements, from ATTNBENCH_REQ_TO_TOKEN
    * or ATTNBENCH_BLOCK_TABLE. */
-  ATTNBENCH_INDEX = 3
+  ATTNBENCH_INDEX = 3,
+  /* The plan selects keys, and attends to nothing: of each row of ATTNBENCH_LOGITS, whose first
+   * units are as many as ATTNBENCH_ROW_LENS says, the topk highest. It writes them to
+   * ATTNBENCH_TOPK_INDICES, in any order, with -1 behind the units of a shorter row, and how many
+   * they are to ATTNBENCH_TOPK_LENGTH, which may be left as it is. There is no cache. */
+  ATTNBENCH_SELECT = 4
 };
 
 typedef int32_t attnbench_bool; /* 0 or 1 */
@@ -166,7 +171,8 @@ typedef struct attnbench_problem {
   int64_t max_q_len;       /* query tokens of one request */
   int64_t max_q_tokens;    /* rows of query tokens (T), padding rows included */
   int64_t max_kv_len;      /* keys of one request, with the keys of this step */
-  int32_t step; /* attnbench_step; without writes_kv, or builds_indices, only ATTNBENCH_ATTENTION */
+  /* attnbench_step; without writes_kv, builds_indices or selects_keys, only ATTNBENCH_ATTENTION */
+  int32_t step;
   int32_t cache_scales; /* attnbench_scales */
   /* Chunked attention; 0: off. With n = attention_chunk, query i sees key j only if floor(j / n) ==
    * floor(i / n). i and j are positions among the request's keys. The position of a draft tree's
@@ -306,11 +312,16 @@ enum attnbench_role {
   /* i32 [T, 2] the span of each query token: the positions of its first key and of the one behind
    * its last among the request's keys, which it may go beyond; 0, 0: none. Absent without spans. */
   ATTNBENCH_SPANS = 29,
-  /* Absent without chosen keys, as problem.topk says. Padding has empty lists. */
+  /* Absent without chosen keys, as problem.topk says. Padding has empty lists. Written in
+   * ATTNBENCH_SELECT, before which no entry is a unit or -1. */
   ATTNBENCH_TOPK_INDICES =
       30,                     /* i32 [T, topk_groups, topk] units among the request's keys, or -1 */
   ATTNBENCH_TOPK_LENGTH = 31, /* i32 [T, topk_groups] columns that count */
-  ATTNBENCH_ROLES = 32
+  /* This and the next one: only in ATTNBENCH_SELECT. f32 [T, topk_groups, columns]; rows begin at
+   * multiples of 256 bytes. What lies behind the units of a row is +inf or NaN. */
+  ATTNBENCH_LOGITS = 32,
+  ATTNBENCH_ROW_LENS = 33, /* i32 [T] units that the query sees; padding: 0. Set in plan(), too */
+  ATTNBENCH_ROLES = 34
 };
 
 /* One array of an index format, or a number; the arrays of a format are a list. */
@@ -490,6 +501,9 @@ typedef struct attnbench_backend {
    * "page_table", or "csr page_table". Such a backend is left out of other steps unless it is
    * named. May be a null pointer. */
   const char* builds_indices;
+  /* 1: supports() gets steps of ATTNBENCH_SELECT, too. Such a backend is left out of other steps
+   * unless it is named. */
+  attnbench_bool selects_keys;
 } attnbench_backend;
 
 /* The type of attnbench_plugin(), which a plug-in exports. `abi_version` is ATTNBENCH_ABI_VERSION
