@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "lib/base/error.h"
 #include "lib/isolate/fields.h"
 #include "lib/isolate/remote_worker.h"
 #include "lib/isolate/session_calls.h"
@@ -17,6 +18,28 @@ namespace attnbench {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kConsidering = "considering the case";
+constexpr const char* kVerifying = "verifying";
+
+/// Reads what the child found in `step`. RemoteWorker::refuse_answer() where the answer is no such
+/// thing.
+template <class Found>
+void read_answer(RemoteWorker& worker, const std::string& step, const json& answer, Found& found) {
+  try {
+    from_json_fields(answer, found);
+  } catch (const json::exception& error) {
+    worker.refuse_answer(step, error.what());
+  } catch (const InternalError& error) {
+    worker.refuse_answer(step, error.what());
+  }
+}
+
+/// Whether a backend supports a case, as a worker says it.
+struct SupportAnswer {
+  std::string reason;  ///< empty: it does
+  KvLayout layout = KvLayout::kNhd;
+};
 
 /// Has a child take the samples of one of its cells. The child is not asked to stop early: a run
 /// that stops kills it.
@@ -48,12 +71,12 @@ class RemoteSamples final : public SampleSource {
       const auto asked = std::chrono::steady_clock::now();
       const json answer = worker_->ask(step, std::move(request), &before_failing);
       const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - asked;
-      from_json_fields(answer, found);
+      read_answer(*worker_, step, answer, found);
       return passed.count();
     } catch (const RunStopped&) {
       return 0;
     } catch (const std::runtime_error&) {
-      if (!before_failing.is_null()) from_json_fields(before_failing, found);
+      if (!before_failing.is_null()) read_answer(*worker_, step, before_failing, found);
       throw;
     }
   }
@@ -71,7 +94,7 @@ class RemoteSession final : public Session {
   RemoteSession(const Case& c, int rounds, RemoteWorker& worker) : worker_(&worker) {
     worker.limit_steps();
     worker.post(
-        "considering the case",
+        kConsidering,
         {{"case", c.id}, {"part", c.step}, {"rounds", rounds}, {"sample_nonce", c.sample_nonce}});
   }
 
@@ -88,17 +111,19 @@ class RemoteSession final : public Session {
   }
 
   [[nodiscard]] FormatChoice supports() override {
-    const json answer = worker_->answer_to_posted();
-    const auto layout = from_json_fields<KvLayout>(answer.at(1));
-    if (answer.at(0) == "") return {Support::yes(), layout};
-    return {Support::no(answer.at(0).get<std::string>()), layout};
+    SupportAnswer answer;
+    read_answer(*worker_, kConsidering, worker_->answer_to_posted(), answer);
+    if (answer.reason.empty()) return {Support::yes(), answer.layout};
+    return {Support::no(answer.reason), answer.layout};
   }
   [[nodiscard]] std::vector<Numerics> numerics() override { return call(&Session::numerics); }
   void begin_observing(const WantedRows& wanted) override {
-    worker_->post("verifying", {{"wanted", to_json_fields(wanted)}});
+    worker_->post(kVerifying, {{"wanted", to_json_fields(wanted)}});
   }
   [[nodiscard]] Observation observe() override {
-    return from_json_fields<Observation>(worker_->answer_to_posted());
+    Observation found;
+    read_answer(*worker_, kVerifying, worker_->answer_to_posted(), found);
+    return found;
   }
   void repair_fixture() override { call(&Session::repair_fixture); }
   [[nodiscard]] std::string fill_for_timing() override { return call(&Session::fill_for_timing); }
@@ -119,8 +144,13 @@ class RemoteSession final : public Session {
   /// Has the child make this call (session_calls.h).
   template <class Result>
   Result call(Result (Session::*method)()) {
-    const json answer = worker_->ask(name_of_call(method));
-    if constexpr (!std::is_void_v<Result>) return from_json_fields<Result>(answer);
+    const char* const step = name_of_call(method);
+    const json answer = worker_->ask(step);
+    if constexpr (!std::is_void_v<Result>) {
+      Result found{};
+      read_answer(*worker_, step, answer, found);
+      return found;
+    }
   }
 
   RemoteWorker* worker_;

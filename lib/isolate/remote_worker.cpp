@@ -94,6 +94,11 @@ void RemoteWorker::fail(std::string why) {
   throw BackendFailed(end_);
 }
 
+void RemoteWorker::refuse_answer(const std::string& step, const std::string& why) {
+  static_cast<void>(child_->end(milliseconds(0)));
+  fail(fmt::format("its process gave an answer that is none while {}: {}", step, why));
+}
+
 Patience RemoteWorker::patience(const Posted& step) const {
   using std::chrono::steady_clock;
   const auto after = [begin = steady_clock::now()](double seconds) {
@@ -156,8 +161,13 @@ json RemoteWorker::next_answer(json* answer) {
   json found = std::move(reply["answer"]);
   if (!reply.contains("error")) return found;
   if (answer != nullptr) *answer = std::move(found);
-  const auto kind = reply["error"].at(0).get<std::string>();
-  const auto what = reply["error"].at(1).get<std::string>();
+  std::string kind, what;
+  try {
+    kind = reply["error"].at(0).get<std::string>();
+    what = reply["error"].at(1).get<std::string>();
+  } catch (const json::exception& error) {
+    refuse_answer(step.step, error.what());
+  }
   if (kind == "environment") throw EnvironmentError(what);
   if (kind == "host sync") throw HostSyncError(what);
   trusted_ = false;

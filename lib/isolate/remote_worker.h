@@ -61,6 +61,10 @@ class RemoteWorker {
   /// The answer to the last step that was posted; throws as ask() does. Called before ask().
   nlohmann::json answer_to_posted();
 
+  /// Its answer to `step` says nothing: the backend's code may have sent it. Ends the child; throws
+  /// BackendFailed.
+  [[noreturn]] void refuse_answer(const std::string& step, const std::string& why);
+
   /// From now on a backend's code runs there: each step within Isolation::timeout_s.
   void limit_steps() { limit_s_ = isolation_->timeout_s; }
   /// False once anything has failed in it, because other state may be damaged, too.

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -23,6 +24,7 @@
 
 #include "backends/torch_native/torch_native.h"
 #include "lib/base/error.h"
+#include "lib/isolate/channel.h"
 #include "lib/isolate/isolated_executor.h"
 #include "lib/isolate/worker.h"
 #include "lib/run/driver.h"
@@ -42,6 +44,9 @@ void die_by(int signal) {
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
+
+/// In the harness's place: what a plug-in that knows its descriptor can do.
+void answer(const nlohmann::json& message) { Channel(dup(kWorkerDescriptor)).send(message, {}); }
 
 void wait_for_ever() {
   while (true) std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -84,6 +89,10 @@ Registry planted_registry() {
                              std::puts("{\"answer\":null,\"bytes\":0}");
                              std::fflush(stdout);
                            }});
+  add(registry, "answers_another_shape", {{}, [](AttentionTensors&) {
+                                            answer({{"answer", {"two", 1}}});
+                                          }});
+  add(registry, "answers_no_error", {{}, [](AttentionTensors&) { answer({{"error", 7}}); }});
   add(registry, "also_honest", {});
   add(registry, "meets_another", {{}, {}, [] { meet("one", "another"); }});
   add(registry, "meets_one", {{}, {}, [] { meet("another", "one"); }});
@@ -251,6 +260,14 @@ TEST_F(Isolate, outlives_whatever_a_backend_does) {
   expect_well(of(result, "prints"));
 }
 
+TEST_F(Isolate, blames_a_backend_for_an_answer_of_another_shape) {
+  const RunResult result = run({"answers_another_shape", "honest", "answers_no_error"});
+  for (const char* name : {"answers_another_shape", "answers_no_error"}) {
+    expect_crashed(of(result, name), "its process gave an answer that is none while verifying: ");
+  }
+  expect_well(of(result, "honest"));
+}
+
 TEST_F(Isolate, names_the_step_in_which_a_child_died) {
   scenario_.verify.enabled = false;
   const RunResult result = run({"aborts", "segfaults", "throws_an_int"});
@@ -346,6 +363,7 @@ TEST_F(Isolate, leaves_no_child_behind) {
   hooks_.case_finished = [&](const Case&) {
     for (const pid_t pid : executor_->children()) seen.push_back(pid);
   };
+  filter_.cases = {"first"};  // each that hangs takes the time allowed
   static_cast<void>(run({"honest", "segfaults", "hangs"}, 4));
   EXPECT_FALSE(seen.empty());
   for (const pid_t pid : seen) EXPECT_EQ(kill(pid, 0), -1) << pid;
