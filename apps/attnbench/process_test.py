@@ -33,7 +33,7 @@ defaults:
   kv_cache: {page_size: 16, dtype: f32}
 mixes:
   first: {batch: [{count: 2, mode: decode, kv_len: 100}]}
-  second: {batch: [{count: 8, mode: decode, kv_len: 4k}]}
+  second: {batch: [{count: 8, mode: decode, kv_len: 512}]}
 measure: {cache: [warm], rounds: [%d, %d], samples: [1, 5], timeout: %ds}
 verify: {rows: 16}
 backends: [torch_native]
@@ -73,7 +73,7 @@ class ProcessTest(unittest.TestCase):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def start_and_wait_for_the_second_case(self, *arguments):
-        self.write(rounds=1, timeout_s=2)  # the first case ends by its timeout, the second runs on
+        self.write(rounds=1, timeout_s=1)  # the first case ends by its timeout, the second runs on
         process = self.start("--json", self.json, *MANY_ROUNDS, *arguments)
         for line in process.stdout:
             if line.startswith("second"):
@@ -241,12 +241,12 @@ exec {BINARY} "$@"
         other = run("--resume", self.json, "--seed", "3")
         self.assertEqual(other.returncode, 5)
         self.assertIn("seed '0' and '3'", other.stderr)
-        self.write(rounds=1, timeout_s=3)
+        self.write(rounds=1, timeout_s=2)
         changed = run("--resume", self.json)
         self.assertEqual(changed.returncode, 5)
         self.assertIn("SHA-256", changed.stderr)
 
-        self.write(rounds=1, timeout_s=2)
+        self.write(rounds=1, timeout_s=1)
         resumed = run("--resume", self.json)
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
         self.assertFalse(os.path.exists(journal))
@@ -258,7 +258,7 @@ exec {BINARY} "$@"
 
     def kill_in_the_second_case(self, *outputs):
         """A run that is killed when its first case is done; the folder's files."""
-        self.write(rounds=1, timeout_s=2)
+        self.write(rounds=1, timeout_s=1)
         process = self.start(*outputs, *MANY_ROUNDS)
         for line in process.stdout:
             if line.startswith("second"):
@@ -301,7 +301,7 @@ exec {BINARY} "$@"
             self.assertTrue(file.read().startswith("### "))
 
     def test_a_finished_run_is_found_by_another_of_its_files(self):
-        self.write(rounds=3, timeout_s=4)
+        self.write(rounds=3, timeout_s=1)
         subprocess.run([BINARY, "run", self.scenario, "--quick", "-o", self.json, "-o", self.path("r.csv")], check=True,
                        stdout=subprocess.DEVNULL)
         began = time.monotonic()
@@ -371,7 +371,7 @@ exec {BINARY} "$@"
         self.assertIn("SHA-256 of g.json", merged.stderr)
 
     def test_a_run_of_another_build_of_a_plug_in_is_not_gone_on_with(self):
-        self.write(rounds=3, timeout_s=4)
+        self.write(rounds=3, timeout_s=1)
         built = os.path.join(os.path.dirname(BINARY), "../plugins/example_plugin.so")
         plugin = shutil.copy(built, self.path("mine.so"))
         run = [BINARY, "run", self.scenario, "--quick", "--plugin", plugin, "--backend", "example_plugin"]
@@ -384,7 +384,7 @@ exec {BINARY} "$@"
         self.assertIn(f"SHA-256 of plug-in {plugin} '", resumed.stderr)
 
     def test_shards_join_to_the_whole_sweep(self):
-        self.write(rounds=3, timeout_s=4)
+        self.write(rounds=3, timeout_s=1)
         parts = [os.path.join(self.folder.name, f"{i}.json") for i in (1, 2)]
         for i, part in enumerate(parts):
             subprocess.run([BINARY, "run", self.scenario, "--quick", "--shard", f"{i + 1}/2", "-o", part],
