@@ -141,7 +141,7 @@ std::vector<std::span<const std::byte>> serving_state(const Fixture& fixture,
                                                       const PlanMemory& plan) {
   std::vector<std::span<const std::byte>> memory = plan.all_memory();
   for (const std::span<const std::byte> index : fixture.index_memory()) memory.push_back(index);
-  memory.push_back(fixture.logits());
+  if (const auto logits = fixture.logits(); !logits.empty()) memory.push_back(logits);
   const AttentionTensors tensors = fixture.tensors();
   for (const ConstTensorView& q : {tensors.q, tensors.q_nope, tensors.q_pe}) {
     if (q.data == nullptr) continue;
