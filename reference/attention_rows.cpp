@@ -159,8 +159,9 @@ std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const 
         double& s = results[index].s;
         const auto take = [&](VisibleKeys::Key key) {
           const Eigen::Index at = key.index - block.begin;
-          weights(block.first_row + i, block.column + at) =
-              logit_of(dots(i, at), rule, rows[index], key.position);
+          double& logit = weights(block.first_row + i, block.column + at);
+          logit = logit_of(dots(i, at), rule, rows[index], key.position);
+          if (key.times > 1) logit += std::log(static_cast<double>(key.times));
           s = std::max(s, rows[index].temperature * rule.scale * magnitudes(i, at));
         };
         rows[index].visible.for_each_in(std::max(block.begin, range.begin),

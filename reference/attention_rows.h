@@ -41,7 +41,8 @@ struct QueryRow {
 using LoadRows = std::function<void(std::int64_t begin, Eigen::Ref<RowMatrix> block)>;
 
 /// Exact attention of a few query rows over one head's keys and values: logits of all visible keys
-/// first, then the softmax with its true maximum, then weights times values, all in float64. Keys
+/// first, then the softmax with its true maximum, then weights times values, all in float64. A key
+/// that takes part n times is one of n times the weight, whose logit is larger by ln n. Keys
 /// and values come in blocks, only those that some row sees, so their number may be large; memory
 /// is queries.rows() * seen keys * 8 bytes. `id` of the results is left empty.
 [[nodiscard]] std::vector<ReferenceRow> attend_rows(const RowMatrix& queries,

@@ -90,6 +90,22 @@ TEST(AttentionRows, of_chosen_keys_are_over_these_only) {
   EXPECT_NEAR(both.lse, 1.4002539617, 1e-9);
 }
 
+// The list [2, 2, 0].
+TEST(AttentionRows, of_chosen_keys_count_a_key_as_often_as_its_list_names_it) {
+  Tiny tiny;
+  tiny.row = sees_chosen();
+  tiny.row.visible.branch.back().times = 2;
+  expect_result(tiny, {1.6666666667, 1.3333333333}, 1.8057190699);
+  EXPECT_EQ(tiny.result().visible, 3);
+  EXPECT_NEAR(tiny.result().p_max, 2.0 / 3, 1e-15) << "of the key, both times together";
+  Tiny first, last;
+  first.row.visible = {.branch = {{0, 0}, {2, 2}}};
+  last.row.visible = {.branch = {{2, 2}}};
+  const ReferenceRow both = merged(first.result(), last.result());
+  expect_near(both.out, std::vector{1.6666666667, 1.3333333333}, 1e-9);
+  EXPECT_NEAR(both.lse, 1.8057190699, 1e-9);
+}
+
 TEST(AttentionRows, of_chosen_keys_leave_the_sink_out_of_the_lse) {
   Tiny tiny;
   tiny.row = sees_chosen();

@@ -121,12 +121,14 @@ void set_forms(const DualChunk& dual, const Request& request, std::int64_t token
 
 VisibleKeys kept_keys(VisibleKeys seen, const RowVariant& variant) {
   if (variant.keeps == nullptr) return seen;
+  std::vector<VisibleKeys::Key> keys;
+  seen.for_each_in(0, std::numeric_limits<std::int64_t>::max(),
+                   [&](VisibleKeys::Key key) { keys.push_back(key); });
   VisibleKeys kept;
-  const std::int64_t count = seen.count();
-  std::int64_t number = 0;
-  seen.for_each_in(0, std::numeric_limits<std::int64_t>::max(), [&](VisibleKeys::Key key) {
-    if (variant.keeps(number++, count)) kept.branch.push_back(key);
-  });
+  for (std::int64_t number = 0; number < std::ssize(keys); ++number) {
+    if (!variant.keeps(number, std::ssize(keys))) continue;
+    kept.branch.push_back(keys[static_cast<std::size_t>(number)]);
+  }
   return kept;
 }
 

@@ -25,6 +25,10 @@ struct Draw {
     return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
   }
   bool one_in(std::int64_t n) { return (*this)(1, n) == 1; }
+  template <class Values>
+  auto of(const Values& values) {
+    return values[static_cast<std::size_t>((*this)(0, std::ssize(values) - 1))];
+  }
 };
 
 std::vector<std::int64_t> keys_of_runs(const std::vector<KeyRun>& runs) {
@@ -48,8 +52,8 @@ void expect_equal(const AttentionLayer& layer, const Request& request, const Key
     keys_seen_by(layer, request, token, head).for_each_in(0, most, [&](VisibleKeys::Key key) {
       expected.push_back(key.index);
       seen.insert(key.index);
+      pairs += key.times;
     });
-    pairs += std::ssize(expected);
     EXPECT_EQ(keys_of_runs(keys.runs(token, group)), expected) << "token " << token;
   }
   EXPECT_EQ(keys.pairs(group), pairs);
@@ -151,8 +155,8 @@ TEST(KeySet, shows_the_chosen_keys_that_the_oracle_shows) {
     layer.selection = {.topk = draw(1, 12),
                        .unit = draw(1, 5),
                        .groups = draw.one_in(2) ? SelectionGroups::kKvHeads : SelectionGroups::kOne,
-                       .pattern = kSelectionPatterns[static_cast<std::size_t>(draw(0, 2))],
-                       .padding = kSelectionPaddings[static_cast<std::size_t>(draw(0, 2))]};
+                       .pattern = draw.of(kSelectionPatterns),
+                       .padding = draw.of(kSelectionPaddings)};
     Request request{.q_len = draw(0, 20)};
     request.kv_len = draw.one_in(4) ? draw(0, request.q_len) : request.q_len + draw(0, 60);
     request.selection_seed = draw.random();

@@ -37,10 +37,10 @@ struct ReferenceRow {
   double temperature = 1;   ///< what the row's logits are multiplied by after the cap
   /// S = max_j temperature * scale * sum_d |q_d| |k_jd| over visible keys
   double s = 0;
-  double p_max = 0;          ///< largest weight
+  double p_max = 0;          ///< largest weight of a key
   double v_max = 0;          ///< bounds |v| of the visible keys: the largest of their blocks
-  double denominator = 1;    ///< of the weights, relative to the largest logit or sink: at least 1
-  std::int64_t visible = 0;  ///< keys the mask lets through
+  double denominator = 1;    ///< of the weights, relative to the largest or the sink: at least 1
+  std::int64_t visible = 0;  ///< keys the mask lets through, as often as a list names them
 };
 
 namespace reference {

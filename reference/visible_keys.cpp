@@ -3,7 +3,7 @@
 #include "reference/visible_keys.h"
 
 #include <limits>
-#include <set>
+#include <map>
 
 #include "lib/batch/chosen_keys.h"
 
@@ -106,15 +106,16 @@ VisibleKeys chosen_keys(const AttentionLayer& layer, const Request& request, std
                         int head, const VisibleKeys& shown) {
   const ChosenKeys drawn =
       choose_keys(layer, request.prefix_len() + token, 1, request.selection_seed);
-  std::set<std::int64_t> units;
+  std::map<std::int64_t, std::int64_t> times;
   for (const std::int32_t unit : drawn.list(0, layer.selection_group(head))) {
-    if (unit != -1) units.insert(unit);
+    if (unit != -1) ++times[unit];
   }
   VisibleKeys seen;
   const std::int64_t size = layer.selection.unit;
-  for (const std::int64_t unit : units) {
-    shown.for_each_in(unit * size, (unit + 1) * size,
-                      [&](VisibleKeys::Key key) { seen.branch.push_back(key); });
+  for (const auto& [unit, named] : times) {
+    shown.for_each_in(unit * size, (unit + 1) * size, [&, n = named](VisibleKeys::Key key) {
+      seen.branch.push_back({key.index, key.position, n});
+    });
   }
   return seen;
 }

@@ -11,17 +11,21 @@
 namespace attnbench::reference {
 
 /// Keys that one query row sees: a run, then single keys behind it (the branch of a draft tree,
-/// an item).
+/// an item, chosen keys).
 struct VisibleKeys {
   struct Key {
     std::int64_t index = 0;     ///< where the key lies among the request's keys
     std::int64_t position = 0;  ///< of its token in the text; differs from index inside a tree
+    std::int64_t times = 1;     ///< that it takes part: a list of chosen keys may repeat it
   };
   std::int64_t begin = 0, end = 0;  ///< the run [begin, end); index and position are equal in it
   std::vector<Key> branch;          ///< ascending, index >= end
 
+  /// Terms of the softmax: a key that takes part twice is two.
   [[nodiscard]] std::int64_t count() const {
-    return end - begin + static_cast<std::int64_t>(branch.size());
+    std::int64_t terms = end - begin;
+    for (const Key& key : branch) terms += key.times;
+    return terms;
   }
   /// Calls visit(Key) for every visible key with first <= index < last, ascending.
   template <typename Visit>
@@ -57,7 +61,8 @@ struct VisibleKeys {
 ///   C keys, on top of causality, trees and windows: keys at floor(j / C) == floor(i / C).
 /// A span [a, b) of a prompt adds keys a <= j < b to its own queries, a <= i < b: j > i beside the
 /// window's (SpanRule::kWithinWindow), or all of them (kOverride).
-/// A selection: of these the keys that the list of the query token and of `head` names, a set.
+/// A selection: of these the keys that the list of the query token and of `head` names, a
+/// multiset: a key that it names twice takes part twice.
 /// A node of a draft tree lies at position prefix_len + depth, not at its index: ALiBi counts
 /// tokens of the text that the branch spells, and siblings are not part of it. The window counts in
 /// the same way under WindowInTrees::kDepth; under kIndex it counts indices among the request's

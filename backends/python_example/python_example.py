@@ -93,24 +93,25 @@ class Plan:
         for row, q_len, kv_len in zip(rows, batch.q_lens, batch.kv_lens):
             pages, offsets = np.divmod(slots[row, :kv_len], problem.page_size)
             # The last query token is the last key: token i sees the keys up to kv_len - q_len + i.
-            hidden = np.arange(kv_len) > np.arange(kv_len - q_len, kv_len)[:, None, None]
+            times = np.arange(kv_len) <= np.arange(kv_len - q_len, kv_len)[:, None, None]
             if problem.topk > 0:
-                hidden = hidden | ~chosen(batch, slice(first, first + q_len), kv_len)
-            self.requests.append((slice(first, first + q_len), pages, offsets, hidden))
+                times = times * chosen(batch, slice(first, first + q_len), kv_len)
+            self.requests.append((slice(first, first + q_len), pages, offsets, times))
             first += q_len
 
     def run(self, stream):
         """Computes out and lse. It is called many times. A CPU has no stream."""
-        for tokens, pages, offsets, hidden_by_group in self.requests:
+        for tokens, pages, offsets, times_by_group in self.requests:
             for head in range(self.q.shape[1]):
-                hidden = hidden_by_group[:, head * hidden_by_group.shape[1] // self.q.shape[1]]
+                times = times_by_group[:, head * times_by_group.shape[1] // self.q.shape[1]]
                 q = to_f32(self.q[tokens, head])
                 k = to_f32(self.k_cache[pages, offsets, head // self.group])
                 v = to_f32(self.v_cache[pages, offsets, head // self.group])
                 logits = q @ k.T * self.logit_scale
-                logits[hidden] = -np.inf
+                logits[times == 0] = -np.inf
                 top = logits.max(axis=1, keepdims=True, initial=-np.inf)
-                weights = np.exp(logits - np.where(hidden.all(axis=1, keepdims=True), np.float32(0), top))
+                shift = np.where(times.any(axis=1, keepdims=True), top, np.float32(0))
+                weights = np.exp(logits - shift) * times.astype(np.float32)
                 denominator = weights.sum(axis=1, keepdims=True)
                 factor = np.divide(self.v_scale, denominator, out=np.zeros_like(top), where=denominator > 0)
                 store(self.out[tokens, head], weights @ v * factor)
@@ -126,12 +127,13 @@ class Plan:
 
 
 def chosen(batch, tokens, kv_len):
-    """[tokens, groups, keys] whether a list names a key. A list's entries count up to its topk_length; -1 names none."""
+    """[tokens, groups, keys] how often a list names a key. Its entries count up to its topk_length; -1 names none."""
     lists, lengths = (batch.tensor(role).numpy()[tokens] for role in ("topk_indices", "topk_length"))
     units = np.arange(kv_len) // batch.problem.topk_unit
-    named = np.zeros((*lengths.shape, kv_len), bool)
+    named = np.zeros((*lengths.shape, kv_len), np.int32)
     for token, group in np.ndindex(lengths.shape):
-        named[token, group] = np.isin(units, lists[token, group, :lengths[token, group]])
+        entries = lists[token, group, :lengths[token, group]]
+        named[token, group] = np.bincount(entries[entries >= 0], minlength=kv_len)[units]
     return named
 
 

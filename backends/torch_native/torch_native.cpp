@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "backends/common/kv_convert.h"
 #include "backends/common/visibility.h"
@@ -41,21 +42,21 @@ float lse_of_keys(const float* row, std::int64_t keys) {
 }
 
 /// Turns q.k of one row into softmax weights in place; returns the row's LSE, which includes the
-/// sink unless keys are chosen. Keys that are not visible get weight 0, and those that are not
-/// `chosen`, if that is not null.
-float softmax_row(float* row, std::int64_t keys, const Visibility& seen, const std::uint8_t* chosen,
+/// sink unless keys are chosen. Keys that are not visible get weight 0. If `chosen` is not null, it
+/// is added to the logits: -inf for a key that is not on the list, ln n for one that is n times.
+float softmax_row(float* row, std::int64_t keys, const Visibility& seen, const float* chosen,
                   const AttentionLayer& layer, int head, float scale, float temperature,
                   const float* sink) {
   const auto cap = static_cast<float>(layer.logit_cap);
   const float slope = layer.has_alibi ? static_cast<float>(alibi_slope(layer, head)) : 0.0f;
   float highest = sink != nullptr ? *sink : kMinusInfinity;
   for (std::int64_t j = 0; j < keys; ++j) {
-    const bool visible = seen.sees(j) && (chosen == nullptr || chosen[j] != 0);
     float logit = row[j] * scale;
     if (cap > 0) logit = cap * std::tanh(logit / cap);
     logit *= temperature;
     logit -= slope * static_cast<float>(std::abs(seen.key_position(j) - seen.position));
-    row[j] = visible ? logit : kMinusInfinity;
+    const float of_list = chosen != nullptr ? chosen[j] : 0;
+    row[j] = seen.sees(j) && of_list >= 0 ? logit + of_list : kMinusInfinity;
     highest = std::max(highest, row[j]);
   }
   if (highest == kMinusInfinity) {  // an empty row
@@ -98,8 +99,7 @@ class PlannedDense final : public Plan {
     float* q = nullptr;       ///< [kBlockRows, dk]
     float* scores = nullptr;  ///< [kBlockRows, max kv_len]
     float* out = nullptr;     ///< [kBlockRows, dv]
-    /// [max kv_len] of a row: whether a key is chosen.
-    std::uint8_t* chosen = nullptr;
+    float* chosen = nullptr;  ///< [max kv_len] of a row: what its list adds to the logits
   };
   static constexpr std::int64_t kBlockRows = 64;
 
@@ -108,9 +108,8 @@ class PlannedDense final : public Plan {
   void attend(std::int64_t request, int head) const;
   /// out = weights * v.
   void weigh(std::int64_t count, std::int64_t keys, std::int64_t dv) const;
-  /// Marks the keys on the row's list; null where the layer has no selection.
-  [[nodiscard]] const std::uint8_t* mark_chosen(std::int64_t request, std::int64_t token,
-                                                int head) const;
+  /// What the row's list adds to the logits; null where the layer has no selection.
+  [[nodiscard]] const float* mark_chosen(std::int64_t request, std::int64_t token, int head) const;
   void finish_row(std::int64_t request, std::int64_t token, int head, std::int64_t row) const;
   const ForwardBatch& batch_;
   Scratch scratch_;
@@ -122,7 +121,7 @@ PlannedDense::PlannedDense(const ForwardBatch& batch, PlanMemory& memory) : batc
   for (std::int64_t r = 0; r < batch_.batch_size; ++r) keys = std::max(keys, batch_.kv_len(r));
   const std::int64_t dk = layer.head_dim_qk, dv = layer.head_dim_v;
   const std::int64_t totals = 2 * kBlockRows * dv;  // in floats
-  const std::int64_t marks = layer.selection.exists() ? ceil_div(keys, sizeof(float)) : 0;
+  const std::int64_t marks = layer.selection.exists() ? keys : 0;
   const std::int64_t floats = totals + keys * (dk + dv) + kBlockRows * (dk + keys + dv) + marks;
   auto* next =
       reinterpret_cast<float*>(memory.reserve(static_cast<std::size_t>(floats) * sizeof(float)));
@@ -138,7 +137,7 @@ PlannedDense::PlannedDense(const ForwardBatch& batch, PlanMemory& memory) : batc
               take(kBlockRows * dk),
               take(kBlockRows * keys),
               take(kBlockRows * dv),
-              reinterpret_cast<std::uint8_t*>(take(marks))};
+              take(marks)};
 }
 
 void PlannedDense::gather(std::int64_t request, int kv_head) const {
@@ -161,18 +160,18 @@ float scale_left_out(const KvPool& pool, KvPart part, std::int64_t request, int 
                               : pool.shared_v_scale(request, head);
 }
 
-const std::uint8_t* PlannedDense::mark_chosen(std::int64_t request, std::int64_t token,
-                                              int head) const {
+const float* PlannedDense::mark_chosen(std::int64_t request, std::int64_t token, int head) const {
   if (!batch_.chosen) return nullptr;
   const std::int64_t keys = batch_.kv_len(request), unit = batch_.chosen->unit;
-  std::fill_n(scratch_.chosen, keys, std::uint8_t{0});
+  std::fill_n(scratch_.chosen, keys, 0.0f);
   const int group = batch_.problem->layer.selection_group(head);
   for (const std::int64_t entry :
        batch_.chosen->list(first_token(batch_, request) + token, group)) {
     if (entry < 0) continue;
     const std::int64_t end = std::min((entry + 1) * unit, keys);
-    for (std::int64_t j = entry * unit; j < end; ++j) scratch_.chosen[j] = 1;
+    for (std::int64_t j = entry * unit; j < end; ++j) scratch_.chosen[j] += 1;
   }
+  for (float& times : std::span(scratch_.chosen, to_size(keys))) times = std::log(times);
   return scratch_.chosen;
 }
 

@@ -35,39 +35,53 @@ class Draws {
 class ListOfUnits {
  public:
   ListOfUnits(const Selection& rule, std::int64_t position)
-      : rule_(rule), units_(position / rule.unit + 1), taken_(to_size(units_)) {}
+      : rule_(rule),
+        room_(rule.repeats() ? ceil_div(rule.topk, std::int64_t{2}) : rule.topk),
+        position_(position),
+        units_(position / rule.unit + 1),
+        taken_(to_size(units_)) {}
 
-  /// Of a query that sees more units than the list has room for.
-  [[nodiscard]] std::vector<std::int32_t> chosen(std::int64_t position, std::uint64_t seed) {
-    take(units_ - 1);
-    switch (rule_.pattern) {
-      case SelectionPattern::kUniform:
-        break;
-      case SelectionPattern::kRecent:
-        take_first_and_latest();
-        break;
-      case SelectionPattern::kShared:
-        take_common_part(position, seed);
-        break;
+  [[nodiscard]] std::vector<std::int32_t> chosen(std::uint64_t seed) && {
+    Draws draws(combine(combine(seed, 1), static_cast<std::uint64_t>(position_)));
+    if (units_ <= room_) {
+      for (std::int64_t unit = 0; unit < units_; ++unit) take(unit);
+    } else {
+      take_some(seed, draws);
     }
-    Draws draws(combine(combine(seed, 1), static_cast<std::uint64_t>(position)));
-    while (std::ssize(list_) < rule_.topk) take(draws.below(units_));
-    // Order means nothing: the query's own unit may stand anywhere.
-    std::swap(list_.front(), list_[to_size(draws.below(rule_.topk))]);
+    if (rule_.repeats()) repeat(draws);
     return std::move(list_);
   }
-
-  [[nodiscard]] std::vector<std::int32_t> all() {
-    for (std::int64_t unit = 0; unit < units_; ++unit) take(unit);
-    return std::move(list_);
-  }
-
-  [[nodiscard]] bool has_room_for_all() const { return units_ <= rule_.topk; }
 
  private:
   void take(std::int64_t unit) {
     if (std::exchange(taken_[to_size(unit)], 1) != 0) return;
     list_.push_back(narrow_i32(unit));
+  }
+
+  /// Where the query sees more units than there is room for.
+  void take_some(std::uint64_t seed, Draws& draws) {
+    take(units_ - 1);
+    switch (rule_.pattern) {
+      case SelectionPattern::kUniform:
+      case SelectionPattern::kDuplicates:
+        break;
+      case SelectionPattern::kRecent:
+        take_first_and_latest();
+        break;
+      case SelectionPattern::kShared:
+        take_common_part(seed);
+        break;
+    }
+    while (std::ssize(list_) < room_) take(draws.below(units_));
+    // Order means nothing: the query's own unit may stand anywhere.
+    std::swap(list_.front(), list_[to_size(draws.below(room_))]);
+  }
+
+  /// Names units of the list again until it is full.
+  void repeat(Draws& draws) {
+    for (const std::int64_t units = std::ssize(list_); std::ssize(list_) < rule_.topk;) {
+      list_.push_back(list_[to_size(draws.below(units))]);
+    }
   }
 
   void take_first_and_latest() {
@@ -77,8 +91,8 @@ class ListOfUnits {
   }
 
   /// Drawn among the units that the first of the neighbours sees that cannot have all.
-  void take_common_part(std::int64_t position, std::uint64_t seed) {
-    const std::int64_t tile = position / kNeighbours;
+  void take_common_part(std::uint64_t seed) {
+    const std::int64_t tile = position_ / kNeighbours;
     const std::int64_t first = std::max(tile * kNeighbours, rule_.topk * rule_.unit);
     const std::int64_t units = first / rule_.unit + 1;
     const auto common = static_cast<std::int64_t>(
@@ -94,6 +108,8 @@ class ListOfUnits {
   }
 
   const Selection& rule_;
+  std::int64_t room_;  ///< for different units
+  std::int64_t position_;
   std::int64_t units_;
   std::vector<char> taken_;
   std::vector<std::int32_t> list_;
@@ -148,10 +164,7 @@ ChosenKeys choose_keys(const AttentionLayer& layer, std::int64_t position, std::
     const std::int64_t own = position + i / chosen.groups;
     const auto group = static_cast<std::uint64_t>(i % chosen.groups);
     std::vector<std::int32_t> list;
-    if (own >= 0) {
-      ListOfUnits units(rule, own);
-      list = units.has_room_for_all() ? units.all() : units.chosen(own, combine(seed, group));
-    }
+    if (own >= 0) list = ListOfUnits(rule, own).chosen(combine(seed, group));
     const auto columns =
         std::span(chosen.indices).subspan(to_size(i * rule.topk), to_size(rule.topk));
     chosen.lengths[to_size(i)] = place(rule, list, columns);

@@ -31,7 +31,7 @@ std::vector<KeyRun> clipped(std::vector<KeyRun> runs, std::int64_t begin, std::i
 /// What of the cache the batch reads. A row is a key and its value under one KV head; where keys
 /// are chosen, those of KV heads may differ.
 struct Reads {
-  Count pairs = 0;          ///< of a query token and a key, under each head
+  Count pairs = 0;          ///< of a query token and a key, once for each group of heads
   Count streamed_rows = 0;  ///< shared rows once for each request
   Count unique_rows = 0;    ///< distinct ones
   Count table_entries = 0;  ///< of pages that hold a key that a query sees
@@ -59,12 +59,11 @@ Reads reads_of(const Case& c) {
   Reads reads;
   for (const Request& r : c.requests) {
     const KeySet keys = key_set_of(c.layer, r);
-    // A list has as many keys as those of other groups.
-    reads.pairs += keys.pairs();
     reads.table_entries += c.kv_cache.is_ragged() ? 1 : pages_read(c, r, keys);
     const std::int64_t own_begin =
         r.shared_prefix < 0 ? 0 : whole_pages(r.shared_len, c.kv_cache.manager_page());
     for (int group = 0; group < groups; ++group) {
+      reads.pairs += keys.pairs(group);
       const std::vector<KeyRun> seen = keys.seen_by_group(group);
       reads.streamed_rows += Count(heads) * count_keys(seen);
       for (int p = r.shared_prefix; p >= 0; p = c.prefixes[to_size(p)].parent) {
@@ -169,8 +168,9 @@ Cost count_attention(const Case& c) {
   const Count unique = reads.unique_rows * per_row, streamed = reads.streamed_rows * per_row;
   const Count dims = c.layer.head_dim_qk + c.layer.head_dim_v;
   Cost cost;
-  cost.visible_pairs = reads.pairs.value();
-  cost.flops = (Count(2) * c.layer.heads_q * dims * reads.pairs).value();
+  const std::int64_t groups = c.layer.selection_groups();
+  cost.visible_pairs = ceil_div(reads.pairs.value(), groups);
+  cost.flops = (Count(2) * (c.layer.heads_q / groups) * dims * reads.pairs).value();
   cost.kv_bytes_unique = unique.value();
   cost.kv_bytes_streamed = streamed.value();
   cost.bytes_unique = (unique + beside).value();

@@ -373,7 +373,7 @@ void expect_matches_enumeration(const Case& c) {
         reference::keys_seen_by(c.layer, r, token, group * c.layer.heads_q / groups)
             .for_each_in(0, r.kv_len, [&](reference::VisibleKeys::Key key) {
               seen.emplace(key.index, group);
-              pairs += group == 0 ? 1 : 0;
+              pairs += key.times;
             });
       }
     }
@@ -397,7 +397,10 @@ void expect_matches_enumeration(const Case& c) {
   const std::int64_t per_row = (c.layer.heads_kv / groups) *
                                (c.layer.head_dim_qk + (latent ? 0 : c.layer.head_dim_v)) *
                                size_bytes(c.kv_cache.dtype);
-  EXPECT_EQ(cost.visible_pairs, pairs) << c.id;
+  EXPECT_EQ(cost.visible_pairs, (pairs + groups - 1) / groups) << c.id;
+  EXPECT_EQ(cost.flops,
+            2 * c.layer.heads_q / groups * (c.layer.head_dim_qk + c.layer.head_dim_v) * pairs)
+      << c.id;
   EXPECT_EQ(cost.kv_bytes_streamed, streamed * per_row) << c.id;
   EXPECT_EQ(cost.kv_bytes_unique, static_cast<std::int64_t>(unique.size()) * per_row) << c.id;
 }

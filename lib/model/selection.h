@@ -19,12 +19,14 @@ inline constexpr std::array kSelectionGroups = {SelectionGroups::kOne, Selection
 /// Which units stand in a list that cannot have all. It decides how much of what a kernel loads is
 /// in the cache already.
 enum class SelectionPattern : std::uint8_t {
-  kUniform,  ///< any, each query's for itself
-  kRecent,   ///< the first few keys and the latest ones (StreamingLLM, arXiv:2309.17453)
-  kShared,   ///< neighbouring queries have a part of their lists in common
+  kUniform,     ///< any, each query's for itself
+  kRecent,      ///< the first few keys and the latest ones (StreamingLLM, arXiv:2309.17453)
+  kShared,      ///< neighbouring queries have a part of their lists in common
+  kDuplicates,  ///< half of the entries name a unit that the list has already
 };
 inline constexpr std::array kSelectionPatterns = {
-    SelectionPattern::kUniform, SelectionPattern::kRecent, SelectionPattern::kShared};
+    SelectionPattern::kUniform, SelectionPattern::kRecent, SelectionPattern::kShared,
+    SelectionPattern::kDuplicates};
 [[nodiscard]] constexpr std::string_view to_string(SelectionPattern pattern) {
   switch (pattern) {
     case SelectionPattern::kUniform:
@@ -33,6 +35,8 @@ inline constexpr std::array kSelectionPatterns = {
       return "recent";
     case SelectionPattern::kShared:
       return "shared";
+    case SelectionPattern::kDuplicates:
+      return "duplicates";
   }
   return "?";
 }
@@ -58,7 +62,7 @@ inline constexpr std::array kSelectionPaddings = {SelectionPadding::kEnd, Select
 }
 
 /// Sparse attention: another kernel chose the keys of each query. Of the keys that the layer's mask
-/// shows, a query sees those of its list.
+/// shows, a query sees those of its list, and a key that the list names twice takes part twice.
 struct Selection {
   std::int64_t topk = 0;  ///< entries that a list has room for; 0: all keys are seen
   std::int64_t unit = 1;  ///< neighbouring keys that an entry stands for
@@ -68,6 +72,8 @@ struct Selection {
   SelectionPadding padding = SelectionPadding::kEnd;
 
   [[nodiscard]] constexpr bool exists() const { return topk > 0; }
+  /// Whether a list may name a unit more than once.
+  [[nodiscard]] constexpr bool repeats() const { return pattern == SelectionPattern::kDuplicates; }
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 

@@ -225,7 +225,8 @@ std::vector<RecordField> make_fields() {
       {"index_us/host", "index_host_us", "us", member<&R::index, &IndexTiming::host_us>(),
        "By the host in its own memory"},
       {"visible_pairs", "visible_pairs", "", member<&R::cost, &Cost::visible_pairs>(),
-       "(query, key) pairs that the mask lets through, the same for every query head"},
+       "(query, key) pairs that the mask lets through, for a query head; the mean, rounded up, "
+       "where lists of chosen keys that repeat keys differ"},
       {"flops", "flops", "", member<&R::cost, &Cost::flops>(),
        "2 heads_q (head_dim_qk + head_dim_v) visible_pairs; gated_delta_net: 7 heads_kv "
        "head_dim_qk head_dim_v q_tokens"},

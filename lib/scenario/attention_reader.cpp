@@ -283,8 +283,9 @@ KeySection selection_section() {
        {"groups", word(&Selection::groups, kSelectionGroups),
         "Which query heads share a list: all, or those of a KV head."},
        {"pattern", word(&Selection::pattern, kSelectionPatterns),
-        "How a list is drawn: anywhere; the first 4 keys and the latest; or with a part that "
-        "64 neighbouring positions have in common. The query's own unit is always in it."},
+        "How a list is drawn: anywhere; the first 4 keys and the latest; with a part that "
+        "64 neighbouring positions have in common; or half of it anywhere, and units of that half "
+        "again. The query's own unit is always in it."},
        {"overlap", fraction(&Selection::overlap),
         "The part of a list that neighbouring queries have in common at least, with `pattern: "
         "shared`."},

@@ -23,11 +23,11 @@ class ChosenList {
     counted_ = step.batch.topk_length[list];
   }
 
-  [[nodiscard]] ATTNBENCH_HOST_DEVICE bool has(std::int64_t key) const {
-    for (std::int64_t c = 0; c < counted_; ++c) {
-      if (entries_[c] == key / unit_) return true;
-    }
-    return false;
+  /// How often the list names a key.
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE std::int64_t times(std::int64_t key) const {
+    std::int64_t named = 0;
+    for (std::int64_t c = 0; c < counted_; ++c) named += entries_[c] == key / unit_ ? 1 : 0;
+    return fault_ == Fault::kCountsDuplicatesOnce && named > 1 ? 1 : named;
   }
 
   /// Calls `visit` with each key up to `position` that a fault takes from the list once more.

@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 78> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 79> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -34,6 +34,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 78> kNames{{
     {Fault::kIgnoresTopkLength, "chosen keys: no topk_length"},
     {Fault::kTakesMissingEntryForLastKey, "chosen keys: -1 for the last key"},
     {Fault::kListOfNextGroup, "chosen keys: the next group's"},
+    {Fault::kCountsDuplicatesOnce, "chosen keys: duplicates once"},
     {Fault::kIgnoresTree, "ignores the draft tree"},
     {Fault::kIgnoresWindow, "ignores the window"},
     {Fault::kWindowOffByOne, "window off by one"},

@@ -140,14 +140,14 @@ class MutantRow {
     return key >= span[0] && key < span[1] + (more ? 1 : 0);
   }
 
-  [[nodiscard]] ATTNBENCH_HOST_DEVICE bool is_chosen(std::int64_t key) const {
-    if (!step_.layer.selection.exists() || has(Fault::kIgnoresSelection)) return true;
-    return ChosenList(step_, token_, head_).has(key);
+  /// How often a key that the mask shows takes part.
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE std::int64_t times(std::int64_t key) const {
+    if (!step_.layer.selection.exists() || has(Fault::kIgnoresSelection)) return 1;
+    return ChosenList(step_, token_, head_).times(key);
   }
 
   [[nodiscard]] ATTNBENCH_HOST_DEVICE bool sees(std::int64_t key) const {
     const AttentionLayer& layer = step_.layer;
-    if (!is_chosen(key)) return false;
     const bool of_span = in_span(key);
     const bool overrides = layer.span_rule == SpanRule::kOverride;
     if (of_span && overrides != has(Fault::kSpanOfTheOtherRule)) return true;
@@ -183,13 +183,14 @@ class MutantRow {
     const std::int64_t page_size = step_.pool.page_size;
     const std::int64_t last_page = (kv_len_ - 1) / page_size;
     for (std::int64_t key = 0; key < kv_len_; ++key) {
-      if (!sees(key) || lost_at_split(key)) continue;
+      const std::int64_t times = sees(key) && !lost_at_split(key) ? this->times(key) : 0;
+      if (times == 0) continue;
       std::int64_t page = key / page_size;
       if (has(Fault::kSwapsTwoPages)) page = page == 0 ? last_page : page == last_page ? 0 : page;
       if (has(Fault::kLastPageIsFirst) && page == last_page) page = 0;
       if (has(Fault::kSkipsAPage) && last_page > 0 && page == last_page / 2) continue;
       const std::int64_t slot = slots[page * page_size] + key % page_size;
-      visit(Key{slot, key});
+      for (std::int64_t i = 0; i < times; ++i) visit(Key{slot, key});
       if (has(Fault::kReadsAPageTwice) && last_page > 0 && page == 0) visit(Key{slot, key});
     }
     if (step_.layer.selection.exists()) {

@@ -180,6 +180,10 @@ std::vector<Case> selftest_cases() {
                            .unit = 4,
                            .groups = SelectionGroups::kKvHeads,
                            .padding = SelectionPadding::kFront};
+  // Lists that name keys several times: more entries than keys, and fewer.
+  Case duplicates =
+      small_case("duplicates", ForwardMode::kDecode, DType::kBF16, {{1, 1}, {1, 5}, {1, 33}});
+  duplicates.layer.selection = {.topk = 8, .pattern = SelectionPattern::kDuplicates};
 
   Case fp8 = small_case("fp8", ForwardMode::kDecode, DType::kBF16, {{1, 2}, {1, 14}, {1, 40}});
   fp8.kv_cache.dtype = DType::kE4M3;
@@ -220,8 +224,8 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed,  window, tree, chunks, dual,      blocks, spans,
-          chosen, units,  fp8,  latent, delta_net, draft,  long_context};
+  return {mixed, window,     tree, chunks, dual,      blocks, spans,       chosen,
+          units, duplicates, fp8,  latent, delta_net, draft,  long_context};
 }
 
 }  // namespace attnbench

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,6 +42,13 @@ struct ReadList {
     return named;
   }
   [[nodiscard]] Keys right() const { return keys(counted, place); }
+  /// The same, each once.
+  [[nodiscard]] Keys different() const {
+    Keys named = right();
+    std::set<std::int64_t> before;
+    std::erase_if(named, [&](std::int64_t key) { return !before.insert(key).second; });
+    return named;
+  }
 };
 
 /// A mistake in reading a list.
@@ -56,6 +64,8 @@ constexpr WrongList kWrongLists[] = {
      [](const ReadList& list) { return list.keys(list.counted, list.place, list.kv_len - 1); }},
     {"an entry of -1 read as the first key",
      [](const ReadList& list) { return list.keys(list.counted, list.place, 0); }},
+    {"keys that a list names twice counted once",
+     [](const ReadList& list) { return list.different(); }},
     {"entries of a list read as keys instead of units",
      [](const ReadList& list) {
        ReadList of_keys = list;

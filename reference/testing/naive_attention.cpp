@@ -66,21 +66,23 @@ struct Running {
   }
 };
 
-}  // namespace
-
-bool naive_is_visible(const Case& c, const Request& request, std::int64_t token, std::int64_t key,
-                      int head) {
-  if (const Selection& rule = c.layer.selection; rule.topk > 0) {
-    const ChosenKeys lists =
-        choose_keys(c.layer, request.prefix_len(), request.q_len, request.selection_seed);
-    const std::int64_t groups = rule.groups == SelectionGroups::kOne ? 1 : c.layer.heads_kv;
-    const std::int64_t list = token * groups + head * groups / c.layer.heads_q;
-    bool named = false;
-    for (std::int64_t i = 0; i < lists.lengths[static_cast<std::size_t>(list)]; ++i) {
-      named |= lists.indices[static_cast<std::size_t>(list * rule.topk + i)] == key / rule.unit;
-    }
-    if (!named) return false;
+/// How often the list of the token under `head` names the key.
+std::int64_t times_named(const Case& c, const Request& request, std::int64_t token,
+                         std::int64_t key, int head) {
+  const Selection& rule = c.layer.selection;
+  const ChosenKeys lists =
+      choose_keys(c.layer, request.prefix_len(), request.q_len, request.selection_seed);
+  const std::int64_t groups = rule.groups == SelectionGroups::kOne ? 1 : c.layer.heads_kv;
+  const std::int64_t list = token * groups + head * groups / c.layer.heads_q;
+  std::int64_t times = 0;
+  for (std::int64_t i = 0; i < lists.lengths[static_cast<std::size_t>(list)]; ++i) {
+    times +=
+        lists.indices[static_cast<std::size_t>(list * rule.topk + i)] == key / rule.unit ? 1 : 0;
   }
+  return times;
+}
+
+bool mask_shows(const Case& c, const Request& request, std::int64_t token, std::int64_t key) {
   if (c.layer.is_cross_attention) return true;
   const std::int64_t own = request.kv_len - request.q_len + token;
   if (!request.items.empty()) {
@@ -111,6 +113,14 @@ bool naive_is_visible(const Case& c, const Request& request, std::int64_t token,
   return key < request.prefix_len() || descends_from(request, token, key - request.prefix_len());
 }
 
+}  // namespace
+
+std::int64_t naive_times_seen(const Case& c, const Request& request, std::int64_t token,
+                              std::int64_t key, int head) {
+  if (!mask_shows(c, request, token, key)) return 0;
+  return c.layer.selection.topk > 0 ? times_named(c, request, token, key, head) : 1;
+}
+
 ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id) {
   const AttentionLayer& layer = c.layer;
   const Request& request = c.requests[static_cast<std::size_t>(id.request)];
@@ -133,8 +143,9 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
   state.out = state.a = state.b_squared = std::vector<Real>(dv, 0);
   Real largest = state.max;
   for (std::int64_t key = 0; key < request.kv_len; ++key) {
-    if (!naive_is_visible(c, request, id.token, key, id.head)) continue;
-    ++row.visible;
+    const std::int64_t times = naive_times_seen(c, request, id.token, key, id.head);
+    if (times == 0) continue;
+    row.visible += times;
     contents.k_row(id.request, key, kv_head, k);
     contents.v_row(id.request, key, kv_head, v);
     const RowScale k_scale = contents.k_scale(id.request, key, kv_head);
@@ -166,9 +177,11 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
       logit -= alibi_slope_of(id.head, layer.heads_q * layer.ranks) *
                std::abs(static_cast<Real>(distance));
     }
-    largest = std::max(largest, logit);
-    if (logit > state.max) state.rescale(logit);
-    const Real weight = std::exp(logit - state.max);
+    const auto copies = static_cast<Real>(times);
+    const Real of_all = logit + std::log(copies);
+    largest = std::max(largest, of_all);
+    if (of_all > state.max) state.rescale(of_all);
+    const Real weight = copies * std::exp(logit - state.max);
     state.sum += weight;
     const bool latent = layer.family == Family::kLatent;
     for (std::size_t d = 0; d < dv; ++d) {

@@ -13,8 +13,8 @@ namespace attnbench::reference {
 /// for each pair.
 [[nodiscard]] ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id);
 
-/// The mask by its definition, pair by pair.
-[[nodiscard]] bool naive_is_visible(const Case& c, const Request& request, std::int64_t token,
-                                    std::int64_t key, int head);
+/// The mask by its definition, pair by pair: how often the key takes part, 0 where it is hidden.
+[[nodiscard]] std::int64_t naive_times_seen(const Case& c, const Request& request,
+                                            std::int64_t token, std::int64_t key, int head);
 
 }  // namespace attnbench::reference

@@ -53,7 +53,8 @@ Item tile_of_list(Item tile, const AttentionLayer& layer, std::int64_t begin, st
 }  // namespace
 
 std::int64_t most_chosen_keys(const Selection& selection, std::int64_t kv_len) {
-  return std::min(selection.topk * selection.unit, kv_len);
+  const std::int64_t of_all = selection.topk * std::min(selection.unit, kv_len);
+  return selection.repeats() ? of_all : std::min(of_all, kv_len);
 }
 
 std::vector<Item> tiles_of(const ForwardBatch& batch, const AttentionLayer& layer,

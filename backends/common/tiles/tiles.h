@@ -11,7 +11,7 @@
 
 namespace attnbench::tiles {
 
-/// Keys that a list can have for a query that sees `kv_len`.
+/// Keys that a list can have for a query that sees `kv_len`, those that it repeats counted again.
 [[nodiscard]] std::int64_t most_chosen_keys(const Selection& selection, std::int64_t kv_len);
 
 /// The query rows (token x head of the group) of each request in tiles of at most `tile_rows`, each
