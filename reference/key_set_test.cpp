@@ -155,8 +155,9 @@ TEST(KeySet, shows_the_chosen_keys_that_the_oracle_shows) {
     layer.selection = {.topk = draw(1, 12),
                        .unit = draw(1, 5),
                        .groups = draw.one_in(2) ? SelectionGroups::kKvHeads : SelectionGroups::kOne,
-                       .pattern = draw.of(kSelectionPatterns),
+                       .pattern = draw.of(kDrawnPatterns),
                        .padding = draw.of(kSelectionPaddings)};
+    if (layer.selection.goes_by_pages()) layer.selection.page_size = draw(1, 9);
     Request request{.q_len = draw(0, 20)};
     request.kv_len = draw.one_in(4) ? draw(0, request.q_len) : request.q_len + draw(0, 60);
     request.selection_seed = draw.random();

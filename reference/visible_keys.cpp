@@ -104,10 +104,9 @@ VisibleKeys unmasked(const AttentionLayer& layer, const Request& request, std::i
 /// Of the keys that a mask shows those of the query's list.
 VisibleKeys chosen_keys(const AttentionLayer& layer, const Request& request, std::int64_t token,
                         int head, const VisibleKeys& shown) {
-  const ChosenKeys drawn =
-      choose_keys(layer, request.prefix_len() + token, 1, request.selection_seed);
+  const ChosenKeys lists = lists_of(layer, request, token, 1);
   std::map<std::int64_t, std::int64_t> times;
-  for (const std::int32_t unit : drawn.list(0, layer.selection_group(head))) {
+  for (const std::int32_t unit : lists.list(0, layer.selection_group(head))) {
     if (unit != -1) ++times[unit];
   }
   VisibleKeys seen;

@@ -133,13 +133,16 @@ def attention(rng, mode, mla):
     return wanted
 
 
+PATTERNS = ["uniform", "recent", "shared", "one_page", "every_page", "holes", "duplicates"]
+
+
 def selection(rng):
     """Lists of chosen keys, most of them shorter than the context."""
     wanted = {"topk": length(rng, 100), "unit": rng.choice([1, 1, 1, 2, 3, 8, 16, 128]),
-              "groups": rng.choice(["one", "kv_heads"]), "pattern": rng.choice(["uniform", "recent", "shared"]),
+              "groups": rng.choice(["one", "kv_heads"]), "pattern": rng.choice(PATTERNS),
               "padding": rng.choice(["end", "front", "repeat"])}
     if wanted["pattern"] == "shared":
-        wanted["overlap"] = rng.choice([0.01, 0.5, 0.75, 0.99])
+        wanted["overlap"] = rng.choice([0, 0.01, 0.5, 0.75, 0.99, 1.0])
     return wanted
 
 

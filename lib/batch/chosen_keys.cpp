@@ -31,12 +31,21 @@ class Draws {
   std::uint64_t number_ = 0;
 };
 
+/// Different units that a list can have.
+std::int64_t room_for_units(const Selection& rule) {
+  const std::int64_t half = ceil_div(rule.topk, std::int64_t{2});
+  const std::int64_t without_holes = rule.topk - ceil_div(rule.topk, std::int64_t{4});
+  if (rule.pattern == SelectionPattern::kDuplicates) return half;
+  if (rule.pattern == SelectionPattern::kHoles) return std::max<std::int64_t>(without_holes, 1);
+  return rule.topk;
+}
+
 /// A list of different units under construction, those that the query at `position` can see.
 class ListOfUnits {
  public:
   ListOfUnits(const Selection& rule, std::int64_t position)
       : rule_(rule),
-        room_(rule.repeats() ? ceil_div(rule.topk, std::int64_t{2}) : rule.topk),
+        room_(room_for_units(rule)),
         position_(position),
         units_(position / rule.unit + 1),
         taken_(to_size(units_)) {}
@@ -48,7 +57,8 @@ class ListOfUnits {
     } else {
       take_some(seed, draws);
     }
-    if (rule_.repeats()) repeat(draws);
+    if (rule_.pattern == SelectionPattern::kDuplicates) repeat(draws);
+    if (rule_.pattern == SelectionPattern::kHoles) spread(draws);
     return std::move(list_);
   }
 
@@ -63,13 +73,21 @@ class ListOfUnits {
     take(units_ - 1);
     switch (rule_.pattern) {
       case SelectionPattern::kUniform:
+      case SelectionPattern::kHoles:
       case SelectionPattern::kDuplicates:
+      case SelectionPattern::kCaptured:
         break;
       case SelectionPattern::kRecent:
         take_first_and_latest();
         break;
       case SelectionPattern::kShared:
         take_common_part(seed);
+        break;
+      case SelectionPattern::kOnePage:
+        take_pages(draws);
+        break;
+      case SelectionPattern::kEveryPage:
+        take_one_of_each_page(draws);
         break;
     }
     while (std::ssize(list_) < room_) take(draws.below(units_));
@@ -84,10 +102,38 @@ class ListOfUnits {
     }
   }
 
+  /// Puts -1 between the entries until the list is full.
+  void spread(Draws& draws) {
+    std::vector<std::int32_t> columns(to_size(rule_.topk), -1);
+    auto next = list_.begin();
+    for (std::int64_t left = rule_.topk; left > 0; --left) {
+      if (draws.below(left) >= list_.end() - next) continue;
+      columns[to_size(rule_.topk - left)] = *next++;
+    }
+    list_ = std::move(columns);
+  }
+
   void take_first_and_latest() {
     const std::int64_t first = std::min(ceil_div(kFirstKeys, rule_.unit), rule_.topk / 2);
     for (std::int64_t unit = 0; unit < first; ++unit) take(unit);
     for (std::int64_t unit = units_ - 2; std::ssize(list_) < rule_.topk; --unit) take(unit);
+  }
+
+  /// A run that begins with a page.
+  void take_pages(Draws& draws) {
+    const std::int64_t page = rule_.page_size, last = (units_ - room_ + 1) * rule_.unit - 1;
+    std::int64_t unit = draws.below(last / page + 1) * page / rule_.unit;
+    for (; std::ssize(list_) < room_; ++unit) take(unit);
+  }
+
+  /// Where there is no room for all pages, of some all over the context.
+  void take_one_of_each_page(Draws& draws) {
+    const std::int64_t page = rule_.page_size, keys = position_ + 1;
+    const std::int64_t pages = ceil_div(keys, page), taken = std::min(pages, room_ - 1);
+    for (std::int64_t i = 0; i < taken; ++i) {
+      const std::int64_t begin = i * pages / taken * page;
+      take((begin + draws.below(std::min(page, keys - begin))) / rule_.unit);
+    }
   }
 
   /// Drawn among the units that the first of the neighbours sees that cannot have all.

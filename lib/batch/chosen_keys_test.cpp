@@ -18,6 +18,7 @@ using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
 
+using enum SelectionPattern;
 using List = std::vector<std::int32_t>;
 
 AttentionLayer layer_with(const Selection& selection) {
@@ -76,7 +77,7 @@ TEST(ChosenKeys, of_a_query_before_key_0_are_none) {
 }
 
 TEST(ChosenKeys, name_no_unit_unasked_twice_none_that_is_hidden_and_always_the_query_s_own) {
-  for (const SelectionPattern pattern : kSelectionPatterns) {
+  for (const SelectionPattern pattern : kDrawnPatterns) {
     for (const std::int64_t topk : {1, 2, 5, 64}) {
       for (const std::int64_t unit : {1, 3, 16}) {
         SCOPED_TRACE(std::string(to_string(pattern)) + " " + std::to_string(topk) + " of " +
@@ -90,14 +91,19 @@ TEST(ChosenKeys, name_no_unit_unasked_twice_none_that_is_hidden_and_always_the_q
             if (first + token < 0) continue;
             const List list = list_of(chosen, token, group);
             const auto own = static_cast<std::int32_t>((first + token) / unit);
-            const bool repeats = pattern == SelectionPattern::kDuplicates;
-            const std::int64_t room = repeats ? (topk + 1) / 2 : topk;
+            std::set<std::int32_t> named(list.begin(), list.end());
+            named.erase(-1);
+            const bool full = pattern == kDuplicates || pattern == kHoles;
+            const std::int64_t room = pattern == kDuplicates ? (topk + 1) / 2
+                                      : pattern == kHoles
+                                          ? std::max<std::int64_t>(topk - (topk + 3) / 4, 1)
+                                          : topk;
             const std::int64_t units = std::min<std::int64_t>(room, own + 1);
-            ASSERT_EQ(std::ssize(list), repeats ? topk : units);
-            ASSERT_EQ(std::ssize(std::set<std::int32_t>(list.begin(), list.end())), units);
+            ASSERT_EQ(std::ssize(list), full ? topk : units);
+            ASSERT_EQ(std::ssize(named), units);
             ASSERT_THAT(list, Contains(own));
             ASSERT_EQ(std::ranges::max(list), own);
-            ASSERT_GE(std::ranges::min(list), 0);
+            ASSERT_GE(std::ranges::min(list), pattern == kHoles ? -1 : 0);
           }
         }
       }
@@ -106,7 +112,7 @@ TEST(ChosenKeys, name_no_unit_unasked_twice_none_that_is_hidden_and_always_the_q
 }
 
 TEST(ChosenKeys, of_a_token_depend_neither_on_those_beside_it_nor_on_the_step) {
-  for (const SelectionPattern pattern : kSelectionPatterns) {
+  for (const SelectionPattern pattern : kDrawnPatterns) {
     const AttentionLayer layer = layer_with({.topk = 9, .pattern = pattern});
     const ChosenKeys all = choose_keys(layer, 100, 50, 3);
     for (const std::int64_t token : {0, 17, 49}) {
@@ -140,6 +146,61 @@ TEST(ChosenKeys, of_recent_are_the_first_four_keys_and_the_latest) {
   list = list_of(choose_keys(layer_with(selection), 99, 1, 3), 0);
   std::ranges::sort(list);
   EXPECT_THAT(list, ElementsAre(0, 1, 28, 29, 30, 31, 32, 33));
+}
+
+/// Pages of 16 keys that the list's units lie in, the query's own unit left out.
+std::set<std::int32_t> pages_of(const List& list, std::int32_t own) {
+  std::set<std::int32_t> pages;
+  for (const std::int32_t unit : list) {
+    if (unit != own) pages.insert(unit / 16);
+  }
+  return pages;
+}
+
+TEST(ChosenKeys, of_one_page_lie_in_as_few_pages_as_hold_them) {
+  const auto lists = [](std::int64_t topk) {
+    const Selection selection{.topk = topk, .pattern = kOnePage, .page_size = 16};
+    return choose_keys(layer_with(selection), 1000, 200, 3);
+  };
+  std::set<std::int32_t> first_pages;
+  for (std::int32_t token = 0; token < 200; ++token) {
+    const auto pages = pages_of(list_of(lists(17), token), 1000 + token);
+    ASSERT_EQ(pages.size(), 1U);
+    first_pages.insert(*pages.begin());
+    ASSERT_LE(pages_of(list_of(lists(40), token), 1000 + token).size(), 3U);
+  }
+  EXPECT_GT(first_pages.size(), 40U) << "each query's are drawn for itself";
+}
+
+TEST(ChosenKeys, of_every_page_are_one_of_each_that_there_is_room_for) {
+  Selection selection{.topk = 100, .pattern = kEveryPage, .page_size = 16};
+  const std::int32_t own = 1599;  // of 100 pages
+  EXPECT_EQ(pages_of(list_of(choose_keys(layer_with(selection), own, 1, 3), 0), own).size(), 99U);
+  selection.topk = 11;
+  const auto pages = pages_of(list_of(choose_keys(layer_with(selection), own, 1, 3), 0), own);
+  EXPECT_THAT(pages, ElementsAre(0, 10, 20, 30, 40, 50, 60, 70, 80, 90));
+}
+
+TEST(ChosenKeys, of_holes_have_entries_that_are_none_among_the_others) {
+  const ChosenKeys chosen = choose_keys(layer_with({.topk = 40, .pattern = kHoles}), 0, 100, 3);
+  int first_is_none = 0;
+  for (std::int64_t token = 0; token < 100; ++token) {
+    const List list = list_of(chosen, token);
+    ASSERT_EQ(std::ranges::count(list, -1), std::max<std::int64_t>(10, 39 - token));
+    if (list.front() == -1) ++first_is_none;
+  }
+  EXPECT_GT(first_is_none, 10);
+  EXPECT_LT(first_is_none, 80);
+}
+
+TEST(ChosenKeys, of_duplicates_name_some_unit_several_times_in_each_list) {
+  const ChosenKeys chosen = choose_keys(layer_with({.topk = 8, .pattern = kDuplicates}), 0, 100, 3);
+  EXPECT_THAT(columns_of(chosen, 0), Each(0));
+  for (std::int64_t token = 0; token < 100; ++token) {
+    const List list = list_of(chosen, token);
+    const std::set<std::int32_t> named(list.begin(), list.end());
+    ASSERT_EQ(std::ssize(named), std::min<std::int64_t>(token + 1, 4));
+  }
 }
 
 // 101 entries: the own unit, and of 100 the share.

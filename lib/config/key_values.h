@@ -114,6 +114,13 @@ template <class T, class Member>
   return value_of(member, "a fraction", usual, read_fraction);
 }
 
+/// From 0 to 1, both ends included.
+template <class T>
+[[nodiscard]] KeyValue share(double T::*member) {
+  return value_of(member, "a share from 0 to 1", fmt::format("{:g}%", T{}.*member * 100),
+                  read_share);
+}
+
 /// Seconds.
 template <class T>
 [[nodiscard]] KeyValue a_time(double T::*member) {

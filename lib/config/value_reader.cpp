@@ -146,8 +146,10 @@ std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view wh
   return std::nullopt;
 }
 
-std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
-                                    Problems& problems) {
+namespace {
+
+/// A number, or a percentage.
+std::optional<double> read_part(const YamlNode& node, std::string_view what, Problems& problems) {
   std::string_view text = node.text;
   const bool percent = text.ends_with('%');
   if (percent) text.remove_suffix(1);
@@ -157,10 +159,25 @@ std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
                  "for example 0.5% or 0.005");
     return std::nullopt;
   }
-  const double value = percent ? *number / 100 : *number;
-  if (value > 0 && value < 1) return value;
+  return percent ? *number / 100 : *number;
+}
+
+}  // namespace
+
+std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
+                                    Problems& problems) {
+  const auto value = read_part(node, what, problems);
+  if (!value || (*value > 0 && *value < 1)) return value;
   problems.add(node.place, fmt::format("{} {} is not between 0 and 1", what, node.text),
                "for example 0.5% or 0.005");
+  return std::nullopt;
+}
+
+std::optional<double> read_share(const YamlNode& node, std::string_view what, Problems& problems) {
+  const auto value = read_part(node, what, problems);
+  if (!value || (*value >= 0 && *value <= 1)) return value;
+  problems.add(node.place, fmt::format("{} {} is not between 0 and 1", what, node.text),
+               "for example 75% or 0.75");
   return std::nullopt;
 }
 

@@ -62,6 +62,10 @@ inline constexpr std::int64_t kMaxSize = 2147483647;
 [[nodiscard]] std::optional<double> read_fraction(const YamlNode& node, std::string_view what,
                                                   Problems& problems);
 
+/// The same from 0 to 1, both of which may be meant.
+[[nodiscard]] std::optional<double> read_share(const YamlNode& node, std::string_view what,
+                                               Problems& problems);
+
 /// "500us", "20ms", "15s" or "2min" in seconds.
 [[nodiscard]] std::optional<double> read_duration(const YamlNode& node, std::string_view what,
                                                   Problems& problems);

@@ -76,9 +76,9 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
   }
   // Of the lists of the first and the last query: units at both ends and in the middle, and the
   // keys beside them, which seldom are chosen, too.
-  for (const std::int64_t row : {first_row, last_row}) {
-    if (!c.layer.selection.exists()) break;
-    const ChosenKeys chosen = choose_keys(c.layer, row, 1, request.selection_seed);
+  for (const std::int64_t token : {std::int64_t{0}, request.q_len - 1}) {
+    if (!c.layer.selection.exists() || request.q_len == 0) break;
+    const ChosenKeys chosen = lists_of(c.layer, request, token, 1);
     const auto list = chosen.list(0, 0);
     for (std::size_t at : {std::size_t{0}, list.size() / 2, list.size() - 1}) {
       if (at >= list.size() || list[at] < 0) continue;

@@ -17,16 +17,21 @@ inline constexpr std::array kSelectionGroups = {SelectionGroups::kOne, Selection
 }
 
 /// Which units stand in a list that cannot have all. It decides how much of what a kernel loads is
-/// in the cache already.
+/// in the cache already, and what it must not rest on.
 enum class SelectionPattern : std::uint8_t {
   kUniform,     ///< any, each query's for itself
   kRecent,      ///< the first few keys and the latest ones (StreamingLLM, arXiv:2309.17453)
   kShared,      ///< neighbouring queries have a part of their lists in common
+  kOnePage,     ///< neighbours from the beginning of a page on: as few pages as hold them
+  kEveryPage,   ///< one of each page, of as many pages as there are entries
+  kHoles,       ///< a quarter of the entries are -1, anywhere among the others
   kDuplicates,  ///< half of the entries name a unit that the list has already
+  kCaptured,    ///< those of a file
 };
 inline constexpr std::array kSelectionPatterns = {
-    SelectionPattern::kUniform, SelectionPattern::kRecent, SelectionPattern::kShared,
-    SelectionPattern::kDuplicates};
+    SelectionPattern::kUniform,    SelectionPattern::kRecent,    SelectionPattern::kShared,
+    SelectionPattern::kOnePage,    SelectionPattern::kEveryPage, SelectionPattern::kHoles,
+    SelectionPattern::kDuplicates, SelectionPattern::kCaptured};
 [[nodiscard]] constexpr std::string_view to_string(SelectionPattern pattern) {
   switch (pattern) {
     case SelectionPattern::kUniform:
@@ -35,11 +40,25 @@ inline constexpr std::array kSelectionPatterns = {
       return "recent";
     case SelectionPattern::kShared:
       return "shared";
+    case SelectionPattern::kOnePage:
+      return "one_page";
+    case SelectionPattern::kEveryPage:
+      return "every_page";
+    case SelectionPattern::kHoles:
+      return "holes";
     case SelectionPattern::kDuplicates:
       return "duplicates";
+    case SelectionPattern::kCaptured:
+      return "captured";
   }
   return "?";
 }
+
+/// The patterns that are drawn.
+inline constexpr std::array kDrawnPatterns = {
+    SelectionPattern::kUniform,   SelectionPattern::kRecent,    SelectionPattern::kShared,
+    SelectionPattern::kOnePage,   SelectionPattern::kEveryPage, SelectionPattern::kHoles,
+    SelectionPattern::kDuplicates};
 
 /// What the columns hold that a short list leaves.
 enum class SelectionPadding : std::uint8_t {
@@ -70,10 +89,17 @@ struct Selection {
   SelectionPattern pattern = SelectionPattern::kUniform;
   double overlap = 0.75;  ///< kShared: the common part of a list
   SelectionPadding padding = SelectionPadding::kEnd;
+  std::int64_t page_size = 1;   ///< kOnePage, kEveryPage: keys of a page of the cache
+  bool has_duplicates = false;  ///< kCaptured: some list names a unit more than once
 
   [[nodiscard]] constexpr bool exists() const { return topk > 0; }
   /// Whether a list may name a unit more than once.
-  [[nodiscard]] constexpr bool repeats() const { return pattern == SelectionPattern::kDuplicates; }
+  [[nodiscard]] constexpr bool repeats() const {
+    return pattern == SelectionPattern::kDuplicates || has_duplicates;
+  }
+  [[nodiscard]] constexpr bool goes_by_pages() const {
+    return pattern == SelectionPattern::kOnePage || pattern == SelectionPattern::kEveryPage;
+  }
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 

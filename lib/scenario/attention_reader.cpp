@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <vector>
 
 #include "lib/config/key_values.h"
 #include "lib/config/value_reader.h"
@@ -68,6 +69,18 @@ bool read_dual_chunk(const YamlNode& node, AttentionLayer& layer, Problems& prob
   return true;
 }
 
+/// A word, or the map that names a file.
+bool read_pattern(const YamlNode& node, Selection& selection, Problems& problems) {
+  if (node.is_map()) {
+    selection.pattern = SelectionPattern::kCaptured;
+    return ScenarioMap(node, "pattern", "pattern", problems).has_required(problems);
+  }
+  const std::vector<std::string_view> words = words_of(kDrawnPatterns);
+  const auto choice = read_choice(node, "pattern", words, problems);
+  if (choice) selection.pattern = kDrawnPatterns[*choice];
+  return choice.has_value();
+}
+
 constexpr const char* kSelectionExample = "for example {topk: 2048}, or none";
 
 bool read_selection(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
@@ -86,6 +99,11 @@ bool read_selection(const YamlNode& node, AttentionLayer& layer, Problems& probl
     problems.add(map.place_of("overlap"),
                  fmt::format("overlap of pattern {}", to_string(selection->pattern)),
                  "neighbouring queries have a part of their lists in common under pattern: shared");
+    return false;
+  }
+  if (map.has("padding") && selection->pattern == SelectionPattern::kCaptured) {
+    problems.add(map.place_of("padding"), "padding beside the file of a pattern",
+                 "the file has all columns of its lists");
     return false;
   }
   layer.selection = *selection;
@@ -282,13 +300,13 @@ KeySection selection_section() {
         "own unit ends at the query."},
        {"groups", word(&Selection::groups, kSelectionGroups),
         "Which query heads share a list: all, or those of a KV head."},
-       {"pattern", word(&Selection::pattern, kSelectionPatterns),
-        "How a list is drawn: anywhere; the first 4 keys and the latest; with a part that "
-        "64 neighbouring positions have in common; or half of it anywhere, and units of that half "
-        "again. The query's own unit is always in it."},
-       {"overlap", fraction(&Selection::overlap),
-        "The part of a list that neighbouring queries have in common at least, with `pattern: "
-        "shared`."},
+       {"pattern",
+        by_hand(read_pattern, list_of_words(words_of(kDrawnPatterns)) + ", or a map", "uniform",
+                "pattern"),
+        "How a list is drawn, its query's own unit always in it; or the file that has it."},
+       {"overlap", share(&Selection::overlap),
+        "The part of a list that 64 neighbouring positions have in common at least, with "
+        "`pattern: shared`."},
        {"padding", word(&Selection::padding, kSelectionPaddings),
         "What the columns hold that a short list leaves: -1 behind `topk_length`, -1 before "
         "the list, or its entries again behind `topk_length`."}},

@@ -148,10 +148,16 @@ std::int64_t scored_units(const Case& c, const Request& request, std::int64_t to
   return ceil_div(keys, c.layer.selection.unit);
 }
 
+ChosenKeys lists_of(const AttentionLayer& layer, const Request& request, std::int64_t first,
+                    std::int64_t count) {
+  if (request.captured) return request.captured->of_tokens(first, count);
+  return choose_keys(layer, request.prefix_len() + first, count, request.selection_seed);
+}
+
 KeySet key_set_of(const AttentionLayer& layer, const Request& request) {
   std::optional<ChosenKeys> chosen;
   if (layer.selection.exists()) {
-    chosen = choose_keys(layer, request.prefix_len(), request.q_len, request.selection_seed);
+    chosen = lists_of(layer, request, 0, request.q_len);
   }
   return {layer,
           {.q_len = request.q_len,

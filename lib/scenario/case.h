@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@
 
 namespace attnbench {
 
+struct ChosenKeys;
 class KeySet;
 
 /// Where the pages of a request lie in the pool.
@@ -108,6 +110,8 @@ struct Request {
   std::int64_t stream = -1;
   /// Decides which keys are chosen for its queries, in a layer with a selection.
   std::uint64_t selection_seed = 0;
+  /// The lists of its query tokens under SelectionPattern::kCaptured; null: they are drawn.
+  std::shared_ptr<const ChosenKeys> captured;
   /// Children that a node of its tree may have, of which the tree drawn may hold fewer (SGLang's
   /// --speculative-eagle-topk). 0: there is no tree, or its parents are all that is known.
   int tree_topk = 0;
@@ -217,6 +221,10 @@ struct Case {
 
 /// Throws ConfigError where `command`, "dump", is given a composed step.
 void refuse_composed(const Case& c, const char* command);
+/// The lists of `count` query tokens of the request, the first being its token `first`, in a layer
+/// with a selection.
+[[nodiscard]] ChosenKeys lists_of(const AttentionLayer& layer, const Request& request,
+                                  std::int64_t first, std::int64_t count);
 /// Which keys the queries of a request see in a layer of softmax attention. Chosen keys are drawn
 /// in it, for all queries.
 [[nodiscard]] KeySet key_set_of(const AttentionLayer& layer, const Request& request);

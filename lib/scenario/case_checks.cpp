@@ -239,14 +239,22 @@ bool check_selection(const BuiltBatch& batch, const AttentionLayer& layer, MlaFo
                  "tree: {chain: 4}; latent rows in one form");
     return false;
   }
-  Count entries = 0;
+  const Selection& rule = layer.selection;
+  Count entries = 0, keys_of_one = 0;
   for (const Request& request : batch.requests) {
-    entries += Count(request.q_len) * layer.selection_groups() * layer.selection.topk;
+    entries += Count(request.q_len) * layer.selection_groups() * rule.topk;
+    keys_of_one = std::max(keys_of_one.value(),
+                           (Count(rule.topk) * std::min(rule.unit, request.kv_len)).value());
   }
-  if (entries.value() <= kMaxSize) return true;
-  problems.add(place_in(mix, "attention", "selection"),
-               fmt::format("the lists of the batch have {} entries", entries.value()),
-               "index arrays of 2147483647 entries are the largest");
+  const bool may_repeat =
+      rule.pattern == SelectionPattern::kDuplicates || rule.pattern == SelectionPattern::kCaptured;
+  const bool too_many = entries.value() > kMaxSize;
+  if (!too_many && (!may_repeat || keys_of_one.value() <= kMaxSize)) return true;
+  problems.add(
+      place_in(mix, "attention", "selection"),
+      too_many ? fmt::format("the lists of the batch have {} entries", entries.value())
+               : fmt::format("a list that may name keys again has {} of them", keys_of_one.value()),
+      "index arrays of 2147483647 entries are the largest");
   return false;
 }
 

@@ -77,7 +77,7 @@ const std::vector<Field<AttentionLayer>>& selection_fields() {
        .exists = has_lists},
       {.name = "selection/pattern",
        .access = word<kSelectionPatterns, &L::selection, &S::pattern>(),
-       .says = "How lists are drawn that cannot have all: uniform, recent, shared or duplicates",
+       .says = "How lists are drawn that cannot have all, or captured: those of a file",
        .column = "selection_pattern",
        .exists = has_lists},
       {.name = "selection/overlap",

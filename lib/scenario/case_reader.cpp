@@ -15,6 +15,7 @@
 #include "lib/config/value_reader.h"
 #include "lib/scenario/batch_builder.h"
 #include "lib/scenario/batch_reader.h"
+#include "lib/scenario/captured_lists.h"
 #include "lib/scenario/case.h"
 #include "lib/scenario/fill.h"
 #include "lib/scenario/language.h"
@@ -264,6 +265,8 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   result.fp8 = fp8->types;
   result.q_scale = fp8->q_scale;
   result.out_scale = fp8->out_scale;
+  if (layer.selection.goes_by_pages()) result.layer.selection.page_size = cache->page_size;
+  if (!read_captured_lists(mix, result, problems)) return std::nullopt;
   if (!check_range(result, mix, problems) || !check_fp8_range(result, mix, problems)) {
     return std::nullopt;
   }

@@ -88,7 +88,7 @@ const KeyLanguage& scenario_language() {
        measure_section(),   verify_section(),
        hybrid_section(),    dual_chunk_section(),
        prefix_section(),    page_stride_section(),
-       selection_section()});
+       selection_section(), captured_section()});
   return language;
 }
 

@@ -32,6 +32,7 @@ class ScenarioMap : public StrictMap {
 [[nodiscard]] KeySection window_section();
 [[nodiscard]] KeySection dual_chunk_section();
 [[nodiscard]] KeySection selection_section();
+[[nodiscard]] KeySection captured_section();
 [[nodiscard]] KeySection entry_section();
 [[nodiscard]] KeySection chunk_section();
 [[nodiscard]] KeySection tree_section();

@@ -412,6 +412,20 @@ TEST(Scenario, takes_a_selection_of_keys) {
   EXPECT_EQ(all.layer.selection_group(all.layer.heads_q - 1), all.layer.heads_kv - 1);
   EXPECT_NE(all.requests[0].selection_seed, all.requests[1].selection_seed);
   EXPECT_FALSE(only_case("attention: {selection: none}, batch: q1s300").layer.selection.exists());
+  // Lists that neighbours have wholly in common, and not at all.
+  for (const auto& [text, overlap] : {std::pair{"1.0", 1.0}, {"100%", 1.0}, {"0", 0.0}}) {
+    const Case shared = only_case("attention: {selection: {topk: 8, pattern: shared, overlap: " +
+                                  std::string(text) + "}}, batch: q1s300");
+    EXPECT_EQ(shared.layer.selection.overlap, overlap);
+  }
+  const auto page_size_of = [](const std::string& pattern) {
+    return only_case("kv_cache: {page_size: 32}, attention: {selection: {topk: 8, pattern: " +
+                     pattern + "}}, batch: q1s300")
+        .layer.selection.page_size;
+  };
+  EXPECT_EQ(page_size_of("one_page"), 32);
+  EXPECT_EQ(page_size_of("every_page"), 32);
+  EXPECT_EQ(page_size_of("holes"), Selection{}.page_size) << "of which no key depends on pages";
   const Case chain = only_case(
       "attention: {selection: {topk: 8}}, batch: [{mode: target_verify, prefix_len: 100, tree: "
       "{chain: 4}}]");

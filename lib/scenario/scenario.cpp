@@ -139,27 +139,34 @@ void read_mixes(const StrictMap& file, const ScenarioContext& context,
 
 namespace {
 
-/// Every config.json that the file names, each once. `seen`: an alias is the node of its anchor.
-void find_configs(const YamlPtr& node, const std::filesystem::path& folder,
-                  std::set<const YamlNode*>& seen, std::vector<InputFile>& found) {
-  if (node == nullptr || !seen.insert(node.get()).second) return;
-  for (const YamlPtr& item : node->items) find_configs(item, folder, seen, found);
+/// Whether the value under these keys, joined by dots, names a file that results hang on: a
+/// config.json, or captured lists of chosen keys. A sweep may name either.
+bool names_a_file(std::string_view keys) {
+  return keys.ends_with("hf_config") || keys.ends_with("pattern.file") ||
+         keys.ends_with("pattern.lengths");
+}
+
+/// Every such file, each once. `keys`: that lead to the node. `seen`: an alias is the node of its
+/// anchor.
+void find_files(const YamlPtr& node, const std::string& keys, const std::filesystem::path& folder,
+                std::set<const YamlNode*>& seen, std::vector<InputFile>& found) {
+  if (node == nullptr) return;
+  if (node->is_scalar() && names_a_file(keys)) {
+    if (std::ranges::find(found, node->text, &InputFile::path) != found.end()) return;
+    found.push_back({node->text, sha256_of_file((folder / node->text).string())});
+    return;
+  }
+  if (!seen.insert(node.get()).second) return;
+  for (const YamlPtr& item : node->items) find_files(item, keys, folder, seen, found);
   for (const YamlEntry& entry : node->entries) {
-    const bool names_one = entry.key == "hf_config" && entry.value && entry.value->is_scalar();
-    if (!names_one) {
-      find_configs(entry.value, folder, seen, found);
-      continue;
-    }
-    const std::string& path = entry.value->text;
-    if (std::ranges::find(found, path, &InputFile::path) != found.end()) continue;
-    found.push_back({path, sha256_of_file((folder / path).string())});
+    find_files(entry.value, keys + '.' + entry.key, folder, seen, found);
   }
 }
 
-std::vector<InputFile> configs_of(const YamlPtr& root, const std::string& scenario_path) {
+std::vector<InputFile> files_of(const YamlPtr& root, const std::string& scenario_path) {
   std::set<const YamlNode*> seen;
   std::vector<InputFile> found;
-  find_configs(root, std::filesystem::path(scenario_path).parent_path(), seen, found);
+  find_files(root, "", std::filesystem::path(scenario_path).parent_path(), seen, found);
   return found;
 }
 
@@ -241,7 +248,7 @@ Scenario parse_scenario(const std::string& text, const std::string& path,
   if (const YamlNode* python = file.find("python")) read_python(*python, scenario, problems);
   if (const YamlNode* hybrid = file.find("hybrid")) read_hybrid(*hybrid, scenario, problems);
   problems.throw_if_any();
-  scenario.configs = configs_of(root, path);
+  scenario.configs = files_of(root, path);
   for (Case& c : scenario.cases) {
     c.graph_bucket = graph_bucket_of(c, scenario.measure);
     c.index_form = scenario.measure.index_form;

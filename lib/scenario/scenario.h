@@ -90,10 +90,11 @@ struct InputFile {
 struct Scenario {
   std::string name;
   std::string description;
-  std::string path;                ///< as given on the command line
-  std::string text;                ///< the file's bytes
-  std::string sha256;              ///< of them, hex
-  std::vector<InputFile> configs;  ///< config.json of models that it names, by their paths in it
+  std::string path;    ///< as given on the command line
+  std::string text;    ///< the file's bytes
+  std::string sha256;  ///< of them, hex
+  /// config.json of models and captured lists that it names, by their paths in it.
+  std::vector<InputFile> configs;
   std::uint64_t seed = 0;
   std::uint64_t sample_nonce = 0;  ///< of all its cases; 0: of no run
   MeasureConfig measure;

@@ -97,7 +97,7 @@ std::string cause_of_list(const Case& c, const Contents& contents, const Numeric
   if (!c.layer.selection.exists() || c.layer.temperature_len > 0) return {};
   const Request& request = c.requests[to_size(id.request)];
   const std::int64_t place = request.prefix_len() + id.token;
-  const ChosenKeys lists = choose_keys(c.layer, place, 1, request.selection_seed);
+  const ChosenKeys lists = lists_of(c.layer, request, id.token, 1);
   const auto list_of = [&](std::int64_t group) {
     return ReadList{
         std::span(lists.indices).subspan(to_size(group * lists.width), to_size(lists.width)),

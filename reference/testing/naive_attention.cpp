@@ -70,8 +70,7 @@ struct Running {
 std::int64_t times_named(const Case& c, const Request& request, std::int64_t token,
                          std::int64_t key, int head) {
   const Selection& rule = c.layer.selection;
-  const ChosenKeys lists =
-      choose_keys(c.layer, request.prefix_len(), request.q_len, request.selection_seed);
+  const ChosenKeys lists = lists_of(c.layer, request, 0, request.q_len);
   const std::int64_t groups = rule.groups == SelectionGroups::kOne ? 1 : c.layer.heads_kv;
   const std::int64_t list = token * groups + head * groups / c.layer.heads_q;
   std::int64_t times = 0;
