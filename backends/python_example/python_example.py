@@ -16,7 +16,7 @@ class PythonExample:
     description = "causal attention in NumPy, one request and head after another"
     index_format = "req_to_token"  # the index format that it reads
     reads_page_gaps = True  # problem.page_stride may be more than problem.page_size, which strides hide; default: False
-    reads_selection = True  # problem.topk may be above 0: sparse attention over lists of chosen keys; default: False
+    reads_selection = True  # problem.topk may be above 0: lists of chosen keys, which may repeat keys; default: False
     # More attributes, with their defaults:
     # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1,
     # only_by_name = False: True for a variant, which runs only if it is named.

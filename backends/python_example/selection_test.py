@@ -25,6 +25,9 @@ mixes:
     attention: {selection: {topk: 5, unit: 2, groups: kv_heads}}
     batch: [{count: 2, mode: decode, kv_len: [3, 40]}, {mode: extend, q_len: 9, prefix_len: 12}]
     sweep: {grid: {attention.selection.padding: [end, front, repeat]}}
+  repeated:
+    attention: {selection: {topk: 9, pattern: duplicates}}
+    batch: [{count: 2, mode: decode, kv_len: [3, 40]}, {mode: extend, q_len: 9, prefix_len: 12}]
 """
 
 
@@ -45,7 +48,7 @@ class SelectionTest(unittest.TestCase):
 
     def test_the_example_attends_to_the_keys_of_its_lists(self):
         status, cells, output = self.verdicts((HERE / "python_example.py").read_text())
-        self.assertEqual((status, len(cells)), (0, 3), output)
+        self.assertEqual((status, len(cells)), (0, 4), output)
         for verdict, _ in cells:  # a busy machine makes times doubtful, not outputs
             self.assertIn(verdict, ("passed", "MISTRUSTED"), output)
 
@@ -54,8 +57,21 @@ class SelectionTest(unittest.TestCase):
         wrong = text.replace("lists[token, group, :lengths[token, group]]", "lists[token, group, 1:]")
         self.assertNotEqual(text, wrong)
         status, cells, output = self.verdicts(wrong)
-        self.assertEqual([verdict for verdict, _ in cells], ["INCORRECT"] * 3, output)
+        self.assertEqual([verdict for verdict, _ in cells], ["INCORRECT"] * 4, output)
         self.assertNotEqual(status, 0)
+
+    def test_a_plug_in_that_counts_a_repeated_key_once_is_found_or_refuses_such_lists(self):
+        text = (HERE / "python_example.py").read_text()
+        mask = text.replace("return named\n", "return named > 0\n")
+        self.assertNotEqual(text, mask)
+        _, cells, output = self.verdicts(mask)
+        self.assertEqual(["INCORRECT" if "INCORRECT" == verdict else "right" for verdict, _ in cells],
+                         ["right"] * 3 + ["INCORRECT"], output)
+        refusing = mask.replace("        return None\n", "        return problem.topk_repeats and 'names a key once' or None\n", 1)
+        self.assertNotEqual(mask, refusing)
+        _, cells, output = self.verdicts(refusing)
+        self.assertEqual(cells[-1], ("unsupported", "names a key once"), output)
+        self.assertNotIn("unsupported", [verdict for verdict, _ in cells[:-1]], output)
 
     def test_a_plug_in_that_does_not_say_that_it_reads_lists_gets_none(self):
         text = (HERE / "python_example.py").read_text()

@@ -108,6 +108,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.topk_unit = layer.selection.unit;
   to.topk_groups = layer.selection_groups();
   to.topk_length_counts = layer.selection.padding == SelectionPadding::kRepeat ? 1 : 0;
+  to.topk_repeats = layer.selection.repeats() ? 1 : 0;
   return to;
 }
 

@@ -306,6 +306,15 @@ TEST_F(PluginBatchTest, has_the_lists_of_chosen_keys_and_what_they_hold) {
   EXPECT_EQ(told.topk_length_counts, 0);
   problem_.layer.selection.padding = SelectionPadding::kRepeat;
   EXPECT_EQ(plugin_problem(problem_).topk_length_counts, 1);
+  EXPECT_EQ(told.topk_repeats, 0);
+  problem_.layer.selection.pattern = SelectionPattern::kDuplicates;
+  EXPECT_EQ(plugin_problem(problem_).topk_repeats, 1);
+  problem_.layer.selection.pattern = SelectionPattern::kCaptured;
+  EXPECT_EQ(plugin_problem(problem_).topk_repeats, 0);
+  problem_.layer.selection.has_duplicates = true;
+  EXPECT_EQ(plugin_problem(problem_).topk_repeats, 1);
+  problem_.layer.selection.pattern = SelectionPattern::kUniform;
+  problem_.layer.selection.has_duplicates = false;
 
   const PluginBatch without(batch_, *device_, arrays_);
   EXPECT_EQ(without.view().tensors[ATTNBENCH_TOPK_INDICES].data, nullptr);

@@ -232,12 +232,15 @@ typedef struct attnbench_problem {
    * LSE is then over these keys only, also with sinks. Column c of a list counts only if c is below
    * the list's entry of ATTNBENCH_TOPK_LENGTH. An entry u that counts stands for the keys [u *
    * topk_unit, (u + 1) * topk_unit), of which later ones than the query are hidden; -1 stands for
-   * none, wherever it is. A list names no unit twice. */
+   * none, wherever it is. A unit that a list names twice, see topk_repeats, takes part twice. */
   int64_t topk; /* columns of a list */
   int64_t topk_unit;
   int32_t topk_groups; /* lists of a query token; query head h reads list h * topk_groups / Hq */
   /* 1: columns at or behind topk_length hold units, too, and must be left out. 0: they hold -1. */
   attnbench_bool topk_length_counts;
+  /* 1: a list may name a unit more than once. Only then a list can have more keys than the query
+   * sees, and a mask cannot say what takes part. 0: none does. */
+  attnbench_bool topk_repeats;
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
