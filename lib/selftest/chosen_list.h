@@ -21,12 +21,22 @@ class ChosenList {
     const std::int64_t list = token * groups + group;
     entries_ = step.batch.topk_indices + list * columns_;
     counted_ = step.batch.topk_length[list];
+    const bool before = fault_ == Fault::kTopkLengthOfTokenBefore && token > 0;
+    if (before) counted_ = step.batch.topk_length[list - groups];
+    if (fault_ == Fault::kListDropsLastEntry && counted_ > 1) --counted_;
+    if (fault_ == Fault::kListOnePageLate) keys_late_ = step.pool.page_size;
   }
 
-  /// How often the list names a key.
-  [[nodiscard]] ATTNBENCH_HOST_DEVICE std::int64_t times(std::int64_t key) const {
+  /// How often the list of the query at `position` names a key.
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE std::int64_t times(std::int64_t key,
+                                                         std::int64_t position) const {
+    if (key < keys_late_) return 0;
+    const std::int64_t unit = (key - keys_late_) / unit_;
     std::int64_t named = 0;
-    for (std::int64_t c = 0; c < counted_; ++c) named += entries_[c] == key / unit_ ? 1 : 0;
+    for (std::int64_t c = 0; c < counted_; ++c) named += entries_[c] == unit ? 1 : 0;
+    const bool own = unit == position / unit_;
+    if (own && fault_ == Fault::kMissesOwnUnit) return 0;
+    if (own && fault_ == Fault::kOwnUnitTwice) return 2 * named;
     return fault_ == Fault::kCountsDuplicatesOnce && named > 1 ? 1 : named;
   }
 
@@ -51,7 +61,8 @@ class ChosenList {
   Fault fault_;
   std::int64_t unit_, columns_;
   const std::int32_t* entries_;
-  std::int64_t counted_;  ///< topk_length
+  std::int64_t counted_;        ///< topk_length
+  std::int64_t keys_late_ = 0;  ///< how far behind its own place a key is read
 };
 
 }  // namespace attnbench

@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 79> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 84> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -35,6 +35,11 @@ constexpr std::array<std::pair<Fault, std::string_view>, 79> kNames{{
     {Fault::kTakesMissingEntryForLastKey, "chosen keys: -1 for the last key"},
     {Fault::kListOfNextGroup, "chosen keys: the next group's"},
     {Fault::kCountsDuplicatesOnce, "chosen keys: duplicates once"},
+    {Fault::kListOnePageLate, "chosen keys: a page late"},
+    {Fault::kListDropsLastEntry, "chosen keys: one entry fewer"},
+    {Fault::kOwnUnitTwice, "chosen keys: the own unit twice"},
+    {Fault::kMissesOwnUnit, "chosen keys: not the newest"},
+    {Fault::kTopkLengthOfTokenBefore, "chosen keys: length before"},
     {Fault::kIgnoresTree, "ignores the draft tree"},
     {Fault::kIgnoresWindow, "ignores the window"},
     {Fault::kWindowOffByOne, "window off by one"},

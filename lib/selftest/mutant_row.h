@@ -143,7 +143,7 @@ class MutantRow {
   /// How often a key that the mask shows takes part.
   [[nodiscard]] ATTNBENCH_HOST_DEVICE std::int64_t times(std::int64_t key) const {
     if (!step_.layer.selection.exists() || has(Fault::kIgnoresSelection)) return 1;
-    return ChosenList(step_, token_, head_).times(key);
+    return ChosenList(step_, token_, head_).times(key, position_);
   }
 
   [[nodiscard]] ATTNBENCH_HOST_DEVICE bool sees(std::int64_t key) const {

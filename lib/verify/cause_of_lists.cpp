@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <span>
@@ -28,6 +29,7 @@ struct ReadList {
   std::int64_t unit = 1;                  ///< keys
   std::int64_t place = 0;                 ///< of the query among the keys
   std::int64_t kv_len = 0;
+  std::int64_t page_size = 1;
 
   /// Of the first `count` columns, those up to `last`; an entry of -1 names `missing`, if that is a
   /// key.
@@ -42,7 +44,23 @@ struct ReadList {
     return named;
   }
   [[nodiscard]] Keys right() const { return keys(counted, place); }
-  /// The same, each once.
+  /// The same, and those of the query's own unit once more.
+  [[nodiscard]] Keys own_unit_twice() const {
+    Keys named = right();
+    const std::int64_t first = place / unit * unit;
+    Keys own;
+    std::ranges::copy_if(named, std::back_inserter(own),
+                         [&](std::int64_t key) { return key >= first; });
+    named.insert(named.end(), own.begin(), own.end());
+    return named;
+  }
+  /// Those a page behind the right ones that the query sees.
+  [[nodiscard]] Keys late() const {
+    Keys named = keys(counted, place - page_size);
+    for (std::int64_t& key : named) key += page_size;
+    return named;
+  }
+  /// The right ones, each once.
   [[nodiscard]] Keys different() const {
     Keys named = right();
     std::set<std::int64_t> before;
@@ -78,6 +96,12 @@ constexpr WrongList kWrongLists[] = {
      }},
     {"a list without the query's own key",
      [](const ReadList& list) { return list.keys(list.counted, list.place - 1); }},
+    {"a list without the query's own unit",
+     [](const ReadList& list) {
+       return list.keys(list.counted, list.place / list.unit * list.unit - 1);
+     }},
+    {"the query's own unit twice", [](const ReadList& list) { return list.own_unit_twice(); }},
+    {"the keys of a list read one page late", [](const ReadList& list) { return list.late(); }},
 };
 
 /// The row over `keys` of its own request and KV head.
@@ -101,7 +125,11 @@ std::string cause_of_list(const Case& c, const Contents& contents, const Numeric
   const auto list_of = [&](std::int64_t group) {
     return ReadList{
         std::span(lists.indices).subspan(to_size(group * lists.width), to_size(lists.width)),
-        lists.lengths[to_size(group)], lists.unit, place, request.kv_len};
+        lists.lengths[to_size(group)],
+        lists.unit,
+        place,
+        request.kv_len,
+        c.kv_cache.page_size};
   };
   const std::int64_t own = c.layer.selection_group(id.head);
   const Keys right = list_of(own).right();
