@@ -252,17 +252,25 @@ TEST(SplitKvPlan, of_lists_gives_a_token_as_many_keys_as_its_list_can_have) {
     tiles.push_back({item.request, item.q_begin, item.list, item.kv_len, item.key_end});
   }
   std::ranges::sort(tiles);
-  // Where a list may repeat its units it has more keys than the query sees.
-  c.layer.selection.pattern = SelectionPattern::kDuplicates;
-  std::vector<int> keys;
-  for (const Item& item : plan(c, SplitRule::kFill).items) {
-    keys.push_back(item.key_end);
-  }
-  std::ranges::sort(keys);
-  EXPECT_THAT(keys, ElementsAre(0, 10, 20, 100, 100, 100));
   EXPECT_THAT(tiles, ElementsAre(ElementsAre(0, 0, 0, 99, 99), ElementsAre(0, 1, 8, 100, 100),
                                  ElementsAre(0, 2, 16, 101, 100), ElementsAre(1, 3, 24, 0, 0),
                                  ElementsAre(1, 4, 32, 1, 1), ElementsAre(1, 5, 40, 2, 2)));
+}
+
+TEST(SplitKvPlan, of_lists_that_repeat_units_lets_a_kernel_see_more_keys_than_the_query_does) {
+  Case c = extend(1, 3, 101);
+  c.layer.selection = {.topk = 10, .unit = 10, .pattern = SelectionPattern::kDuplicates};
+  c.requests.push_back(c.requests.front());
+  c.requests.back().kv_len = 2;
+  std::vector<std::vector<int>> lengths;
+  for (const Item& item : plan(c, SplitRule::kFill).items) {
+    lengths.push_back({item.key_end, item.kv_len});  // kernels hide keys behind kv_len
+  }
+  std::ranges::sort(lengths);
+  using testing::ElementsAre;
+  EXPECT_THAT(lengths,
+              ElementsAre(ElementsAre(0, 0), ElementsAre(10, 10), ElementsAre(20, 20),
+                          ElementsAre(100, 100), ElementsAre(100, 100), ElementsAre(100, 101)));
 }
 
 TEST(SplitKvPlan, of_lists_never_puts_two_tokens_into_a_tile_and_fills_the_gpu) {

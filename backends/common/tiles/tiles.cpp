@@ -46,6 +46,9 @@ Item tile_of_list(Item tile, const AttentionLayer& layer, std::int64_t begin, st
   tile.rows = narrow_i32(end - begin);
   tile.key_begin = 0;
   tile.key_end = narrow_i32(most_chosen_keys(layer.selection, tile.kv_len));
+  // Its keys are the list's, from the first to the last: one that repeats units has more of them
+  // than the query sees.
+  tile.kv_len = std::max(tile.kv_len, tile.key_end);
   tile.list = narrow_i32(std::int64_t{tile.q_begin} * layer.selection_groups());
   return tile;
 }
