@@ -196,11 +196,15 @@ TEST(LikelyCause, of_a_list_of_chosen_keys_is_named) {
   expect_cause(Fault::kListOfNextGroup, groups, "the list of group ");
   const Case twice = with_selection(plain, {.topk = 9, .pattern = SelectionPattern::kDuplicates});
   expect_cause(Fault::kCountsDuplicatesOnce, twice, "keys that a list names twice counted once");
-  expect_cause(Fault::kListOnePageLate, groups, "the keys of a list read one page late");
+  // A query of one key would be left without any.
+  const Case far = with_selection(chunk(), {.topk = 9, .groups = kPerHead});
+  expect_cause(Fault::kListOnePageLate, far, "the keys of a list read one page late");
   expect_cause(Fault::kListDropsLastEntry, groups, "a list without its last entry");
   const Case units = with_selection(plain, {.topk = 30, .unit = 4});
   expect_cause(Fault::kOwnUnitTwice, units, "the query's own unit twice");
-  expect_cause(Fault::kMissesOwnUnit, units, "a list without the query's own unit");
+  const Case far_units =  // whose own unit is not the last entry
+      with_selection(chunk(), {.topk = 30, .unit = 4, .pattern = SelectionPattern::kHoles});
+  expect_cause(Fault::kMissesOwnUnit, far_units, "a list without the query's own unit");
   Case sinks = groups;
   sinks.layer.has_sinks = true;
   expect_cause(Fault::kLseForgetsSink, sinks, "an LSE with the sink, which chosen keys leave out");
