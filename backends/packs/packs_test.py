@@ -52,6 +52,16 @@ mixes:
 measure: {cache: [cold], rounds: [2, 2], block: 1ms, samples: [1, 3]}
 verify: {rows: 100}
 """
+
+# More keys than a row has, ties, each group its own row, and rows of padding.
+SELECTIONS = """
+defaults: {model: {heads_q: 4, heads_kv: 2, head_dim: 32}, attention: {selection: {topk: 8, groups: kv_heads}}}
+mixes:
+  chat: {batch: [{count: 2, mode: decode, kv_len: [3, 400]}, {mode: extend, q_len: 5, prefix_len: 6}]}
+  few: {batch: 3q1s5}
+  padded: {batch: 3q1s90, padding: {requests: 4}}
+measure: {step: select}
+"""
 ON_A_CPU = {"torch:sdpa_math_cpu": {"softcap"}, "torch:sdpa_flash_cpu": {"softcap", "mla"}}
 
 COMPILED = ["window", "encoder_window", "tree", "softcap"]  # each takes ten seconds
@@ -163,6 +173,11 @@ class PacksTest(unittest.TestCase):
             self.assertRegex(record["packages"], r"^torch==\d")
             if record["error"]:
                 self.assertIsNone(record["error"]["lse"])
+
+    @needs("torch")
+    def test_topk_of_torch_leaves_out_no_key_that_scores_higher(self):
+        verdicts, _ = self.verdicts(SELECTIONS, "packs/torch", ["torch:topk_cpu"])
+        self.assertEqual(verdicts, {"torch:topk_cpu": dict.fromkeys(("chat", "few", "padded"), "passed")})
 
     @needs("torch")
     @unittest.skipUnless(shutil.which("g++"), "torch.compile needs g++")

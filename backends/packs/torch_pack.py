@@ -5,9 +5,12 @@ scaled_dot_product_attention, each by itself, and flex_attention.
 
     attnbench run scenarios/quickstart.yaml --plugin packs/torch --python PYTHON
 
+torch.topk selects keys (torch_topk.py).
+
 They read contiguous K and V. run() gathers those of each request from the cache, which is part of the time (also of
 ragged keys, whose requests need not be alike), and calls the operation once for all requests of the same lengths. There are no CUDA graphs: lengths are shapes.
 """
+from torch_topk import TopK, TopKCpu
 
 
 class Sdpa:
@@ -284,3 +287,6 @@ class FlexCpu(Flex):
     largest_dim, dim_multiple = 1024, 1
     gives_lse = False  # not when it is compiled for a processor
     takes_spans = False  # PyTorch 2.11 generates C++ of their mask that does not compile
+
+
+backends = [SdpaFlash, SdpaEfficient, SdpaCudnn, SdpaMath, SdpaMathCpu, SdpaFlashCpu, Flex, FlexCpu, TopK, TopKCpu]
