@@ -18,6 +18,7 @@ import json
 import math
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -348,7 +349,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="programs at a time, each on one processor")
     options = parser.parse_args()
 
-    verdicts, failed, refused = collections.Counter(), 0, 0
+    verdicts, doubts, failed, refused = collections.Counter(), collections.Counter(), 0, 0
     worst = collections.defaultdict(float)
     numbers = range(options.first, options.first + options.count)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -364,6 +365,8 @@ def main():
                 if record["error"]:
                     key = (record["backend"], record["dtype"])
                     worst[key] = max(worst[key], record["error"]["rms_ratio"] or 0)
+                if record["verdict"] == "MISTRUSTED":
+                    doubts[re.sub(r"[0-9.]+", "#", record["reason"])] += 1
                 if record["verdict"] in ALLOWED:
                     continue
                 failed += 1
@@ -373,6 +376,8 @@ def main():
                       f"  again: {sys.argv[0]} {options.program} --seed {options.seed} --first {number} --count 1")
             sys.stdout.flush()
     print(f"{len(numbers)} cases: " + ", ".join(f"{n} {v}" for v, n in sorted(verdicts.items())))
+    for reason, count in doubts.most_common():
+        print(f"  {count} MISTRUSTED: {reason}")
     for (backend, dtype), ratio in sorted(worst.items()):
         print(f"  largest rms_ratio of {backend}, {dtype}: {ratio:.2f}")
     return 1 if failed or refused or not verdicts else 0
