@@ -168,17 +168,6 @@ std::vector<KeyRun> KeySet::chosen_by(std::int64_t token, std::int64_t head_grou
   return united(std::move(runs));
 }
 
-std::int64_t KeySet::keys_on_list(std::int64_t token, std::int64_t head_group) const {
-  const std::vector<KeyRun> keys = shown(token);
-  std::int64_t count = 0;
-  for (const std::int64_t index : chosen_->list(token, head_group)) {
-    if (index < 0) continue;
-    const KeyRun unit{index * chosen_->unit, (index + 1) * chosen_->unit};
-    count += count_keys(intersection(keys, {&unit, 1}));
-  }
-  return count;
-}
-
 std::vector<KeyRun> KeySet::shown(std::int64_t token) const {
   const bool in_tree = !request_.tree_parents.empty() && layer_.causal && !sees_all();
   std::vector<KeyRun> keys = in_tree                  ? branch(token)
@@ -291,10 +280,9 @@ std::int64_t KeySet::end_of_ramp(std::int64_t token) const {
   return end - prefix_len();
 }
 
-/// As many as runs() has, those on a list as often as it names them. Without memory of their own
-/// where they are one: a prompt may have a million blocks.
+/// As many as runs() has, without memory of their own where they are one: a prompt may have a
+/// million blocks.
 std::int64_t KeySet::keys_of(std::int64_t token, std::int64_t head_group) const {
-  if (chosen_) return keys_on_list(token, head_group);
   if (!sees_one_run()) return count_keys(runs(token, head_group));
   const KeyRun keys = band(token);
   return std::max<std::int64_t>(

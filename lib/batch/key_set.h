@@ -52,9 +52,8 @@ class KeySet {
   [[nodiscard]] std::vector<KeyRun> seen() const;
   /// Those that some query sees under the heads of a group.
   [[nodiscard]] std::vector<KeyRun> seen_by_group(std::int64_t head_group) const;
-  /// Pairs of a query token and a key that it sees; a key that its list names twice is two. The
-  /// time grows with the number of chunks, blocks and items, not with that of tokens. Throws
-  /// ConfigError where 63 bits are too few.
+  /// Pairs of a query token and a key that it sees. The time grows with the number of chunks,
+  /// blocks and items, not with that of tokens. Throws ConfigError where 63 bits are too few.
   [[nodiscard]] std::int64_t pairs(std::int64_t head_group = 0) const;
   /// The first key that the mask leaves in reach of a query at position kv_len - q_len, be there
   /// one or not. Later queries do not see keys before it either.
@@ -73,7 +72,6 @@ class KeySet {
   [[nodiscard]] std::vector<KeyRun> shown(std::int64_t token) const;
   [[nodiscard]] std::vector<KeyRun> chosen_by(std::int64_t token, std::int64_t head_group) const;
   [[nodiscard]] std::int64_t keys_of(std::int64_t token, std::int64_t head_group) const;
-  [[nodiscard]] std::int64_t keys_on_list(std::int64_t token, std::int64_t head_group) const;
   [[nodiscard]] std::int64_t end_of_ramp(std::int64_t token) const;
 
   AttentionLayer layer_;

@@ -16,8 +16,8 @@ namespace attnbench {
 /// and written, once, or once a node of a target_verify, whose children could go on from it where
 /// it was computed; q, k, v, g, beta, O and the slots' numbers are counted once.
 struct Cost {
-  /// (query token, key) pairs that the mask lets through, per head; recurrent: 0. A list of chosen
-  /// keys that names a key twice has two pairs, and where lists differ in that it is their mean,
+  /// (query token, key) pairs that the mask lets through, per head; recurrent: 0. A key that a list
+  /// names twice is one pair. Where lists have different numbers of keys it is their mean,
   /// rounded up.
   std::int64_t visible_pairs = 0;
   /// 2 Hq (dk + dv) visible_pairs; recurrent: 7 Hkv dk dv a token (decay 1, three products 2 each)
