@@ -367,7 +367,7 @@ def main():
                     worst[key] = max(worst[key], record["error"]["rms_ratio"] or 0)
                 if record["verdict"] == "MISTRUSTED":
                     doubts[re.sub(r"[0-9.]+", "#", record["reason"])] += 1
-                if record["verdict"] in ALLOWED:
+                if verdict in ALLOWED:
                     continue
                 failed += 1
                 number = int(record["mix"][1:])
