@@ -52,7 +52,7 @@ void expect_equal(const AttentionLayer& layer, const Request& request, const Key
     keys_seen_by(layer, request, token, head).for_each_in(0, most, [&](VisibleKeys::Key key) {
       expected.push_back(key.index);
       seen.insert(key.index);
-      pairs += key.times;
+      ++pairs;
     });
     EXPECT_EQ(keys_of_runs(keys.runs(token, group)), expected) << "token " << token;
   }
