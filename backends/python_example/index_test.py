@@ -6,13 +6,15 @@
 usage: index_test.py <attnbench binary>; skipped where there is no NumPy
 """
 import importlib.util
-import json
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "testing"))
+sys.dont_write_bytecode = True
+
+from plugin_run import run_plugin
 
 BINARY = os.path.abspath(sys.argv.pop(1))
 SCENARIO = """
@@ -49,18 +51,7 @@ class Plan:
 @unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
 class IndexTest(unittest.TestCase):
     def run_with(self, plugin, *options):
-        """The exit status, the cells by backend and step as (verdict, reason), and what was printed."""
-        with tempfile.TemporaryDirectory() as folder:
-            file, scenario = pathlib.Path(folder, "mine.py"), pathlib.Path(folder, "index.yaml")
-            file.write_text(plugin)
-            scenario.write_text(SCENARIO)
-            result = pathlib.Path(folder, "result.json")
-            done = subprocess.run(
-                [BINARY, "run", scenario, "--plugin", file, "--python", sys.executable, "--quick", "--rounds", "1,1",
-                 "--cache", "warm", "--json", result, *options], capture_output=True, text=True, timeout=300)
-            records = json.loads(result.read_text())["records"] if result.exists() else []
-        cells = {(each["backend"], each["step"]): (each["verdict"], each["reason"]) for each in records}
-        return done.returncode, cells, done.stdout + done.stderr
+        return run_plugin(BINARY, plugin, SCENARIO, *options)
 
     def changed(self, old, new):
         self.assertEqual(PLUGIN.count(old), 1)

@@ -6,13 +6,15 @@
 usage: select_test.py <attnbench binary>; skipped where there is no NumPy
 """
 import importlib.util
-import json
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "testing"))
+sys.dont_write_bytecode = True
+
+from plugin_run import run_plugin
 
 BINARY = os.path.abspath(sys.argv.pop(1))
 SCENARIO = """
@@ -50,17 +52,7 @@ class Plan:
 @unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
 class SelectTest(unittest.TestCase):
     def run_with(self, plugin, *options):
-        """The exit status, the cells by backend and step as (verdict, reason), and what was printed."""
-        with tempfile.TemporaryDirectory() as folder:
-            file, scenario, result = (pathlib.Path(folder, name) for name in ("mine.py", "select.yaml", "result.json"))
-            file.write_text(plugin)
-            scenario.write_text(SCENARIO)
-            done = subprocess.run(
-                [BINARY, "run", scenario, "--plugin", file, "--python", sys.executable, "--quick", "--rounds", "1,1",
-                 "--cache", "warm", "--json", result, *options], capture_output=True, text=True, timeout=300)
-            records = json.loads(result.read_text())["records"] if result.exists() else []
-        cells = {(each["backend"], each["step"]): (each["verdict"], each["reason"]) for each in records}
-        return done.returncode, cells, done.stdout + done.stderr
+        return run_plugin(BINARY, plugin, SCENARIO, *options)
 
     def test_right_lists_pass_and_nobody_else_is_asked(self):
         status, cells, output = self.run_with(PLUGIN)

@@ -15,8 +15,8 @@ struct IndexTiming {
 };
 
 /// Times the builds for the fixture's batch on the fixture's GPU, with the arrays in the cache as
-/// when a step has just written them. Returns zeros on a CPU and where the GPU has no memory
-/// left for the arrays.
+/// when a step has just written them. Returns zeros on a CPU, for a step that reads no cache, and
+/// where the GPU has no memory left for the arrays.
 [[nodiscard]] IndexTiming time_index_builds(const Fixture& fixture, Device& device);
 
 }  // namespace attnbench

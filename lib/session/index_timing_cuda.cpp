@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/batch/step_part.h"
 #include "lib/index/csr.h"
 #include "lib/index/cuda/index_builders.cuh"
 #include "lib/index/page_table.h"
@@ -68,8 +69,10 @@ double median_on_device(const Work& build, Device& device) {
 
 IndexTiming time_index_builds(const Fixture& fixture, Device& device) {
   const ForwardBatch& batch = fixture.batch();
-  if (batch.batch_size == 0 || batch.state_pool != nullptr) return {};  // no keys to index
-  const std::int64_t page_size = fixture.fixture_case().kv_cache.page_size;
+  const Case& c = fixture.fixture_case();
+  const bool has_keys = batch.state_pool == nullptr && has_cache(c.step);
+  if (batch.batch_size == 0 || !has_keys) return {};
+  const std::int64_t page_size = c.kv_cache.page_size;
   IndexTiming timing;
   try {
     const IndexBuffers buffers(batch, page_size, device);

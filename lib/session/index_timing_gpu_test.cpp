@@ -35,6 +35,10 @@ TEST_F(IndexTimings, of_nothing_are_nothing) {
   EXPECT_EQ(time_index_builds(fixture, *gpu_).device_us, 0);
   const Case recurrent = small_delta_nets()[1];
   EXPECT_EQ(time_index_builds(Fixture(recurrent, *gpu_), *gpu_).device_us, 0);
+  Case select = small_plain_decode();
+  select.layer.selection = {.topk = 8};
+  select.step = StepPart::kSelect;
+  EXPECT_EQ(time_index_builds(Fixture(select, *gpu_), *gpu_).host_us, 0) << "it has no cache";
 }
 
 }  // namespace
