@@ -141,7 +141,9 @@ std::vector<std::span<const std::byte>> serving_state(const Fixture& fixture,
                                                       const PlanMemory& plan) {
   std::vector<std::span<const std::byte>> memory = plan.all_memory();
   for (const std::span<const std::byte> index : fixture.index_memory()) memory.push_back(index);
-  if (const auto logits = fixture.logits(); !logits.empty()) memory.push_back(logits);
+  for (const std::span<const std::byte> input : fixture.recent_part_inputs()) {
+    memory.push_back(input);
+  }
   const AttentionTensors tensors = fixture.tensors();
   for (const ConstTensorView& q : {tensors.q, tensors.q_nope, tensors.q_pe}) {
     if (q.data == nullptr) continue;
