@@ -70,6 +70,10 @@ Outcome outcome_of(Verdict verdict, std::string reason) {
 
 }  // namespace
 
+FieldAccess of_dtypes(FieldAccess access) {
+  return of_words(std::move(access), {"f32", "f16", "bf16", "e4m3", "e5m2"});
+}
+
 FieldAccess computed(Json (*value)(const Record&), Json type) {
   return {value, [](Record&, const std::string&) {}, std::move(type)};
 }

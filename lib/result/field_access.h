@@ -24,6 +24,9 @@ template <auto... kMembers>
   return access;
 }
 
+/// A text that names a data type.
+[[nodiscard]] FieldAccess of_dtypes(FieldAccess access);
+
 /// A figure that a reader computes again from others.
 [[nodiscard]] FieldAccess computed(Json (*value)(const Record&), Json type = type_of<double>());
 

@@ -2,55 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/result/record_fields.h"
 
-#include <algorithm>
-#include <array>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "lib/result/cell_fields.h"
 #include "lib/result/field_access.h"
 #include "lib/result/record_text.h"
+#include "lib/result/struct_fields.h"
 #include "lib/scenario/case_fields.h"
 
 namespace attnbench {
 namespace {
 
-constexpr std::array kLaunches = {LaunchMode::kEager, LaunchMode::kGraph};
-
 bool is_updated(const Record& r) { return r.is_timed() && r.update.median_us > 0; }
 bool has_clock(const Record& r) { return r.is_timed() && r.timing.sm_mhz > 0; }
 bool aa_has_interval(const Record& r) { return r.aa.has_interval(); }
 bool has_batched_graph_timing(const Record& r) { return r.graph_n.timed(); }
-bool has_kv_cache(const Record& r) { return !r.is_recurrent(); }
-bool has_fp8_queries(const Record& r) { return r.fp8.q.has_value(); }
-bool has_fp8_outputs(const Record& r) { return r.fp8.out.has_value(); }
 bool has_lse(const Record& r) { return r.error.lse_abs >= 0; }
 bool has_sglang_choice(const Record& r) { return !r.engine_choice.sglang.empty(); }
 bool has_vllm_choice(const Record& r) { return !r.engine_choice.vllm.empty(); }
 bool has_workspace(const Record& r) { return r.workspace_bytes > 0; }
 bool was_used(const Record& r) { return r.first_use_us > 0; }
-
-/// The fields of a struct that a record holds, below `prefix`.
-template <auto kMember, class S>
-void add_rows(std::vector<RecordField>& rows, const std::string& prefix,
-              const std::vector<Field<S>>& fields, bool (*has_struct)(const Record&) = nullptr) {
-  for (const Field<S>& field : fields) {
-    if (!field.in_results) continue;
-    const std::string& column = field.column.empty() ? field.name : field.column;
-    const bool is_nested = field.name.find('/') != std::string::npos;
-    RecordField row{prefix + (is_nested ? column : field.name), column, "",
-                    inside<kMember>(field.access),
-                    field.says + (field.none.empty() ? "" : "; null: " + field.none)};
-    if (!field.none.empty() || field.exists != nullptr) {
-      row.exists = [field, has_struct](const Record& r) {
-        return (has_struct == nullptr || has_struct(r)) && field.has(r.*kMember);
-      };
-    } else if (has_struct != nullptr) {
-      row.exists = has_struct;
-    }
-    rows.push_back(std::move(row));
-  }
-}
 
 std::vector<RecordField> make_fields() {
   using R = Record;
@@ -59,107 +31,8 @@ std::vector<RecordField> make_fields() {
   using Worst = WorstElement;
   using Declared = DeclaredFacts;
   using Sharers = GpuSharers;
-  const std::vector<std::string> modes = {"extend",        "decode",          "mixed",
-                                          "idle",          "target_verify",   "draft_extend",
-                                          "split_prefill", "draft_extend_v2", "dllm_extend"};
-  const std::vector<std::string> dtypes = {"f32", "f16", "bf16", "e4m3", "e5m2"};
-  std::vector<RecordField> fields = {
-      {"scenario", "scenario", "", member<&R::scenario>(),
-       "Name of the scenario that the case is of"},
-      {"case", "case", "", member<&R::case_id>(), "Id of the case; works as --case filter"},
-      {"mix", "mix", "", member<&R::mix>(), "Name of the mix in the scenario"},
-      {"model", "model", "", member<&R::model>(), "Model preset, or inline"},
-      {"backend", "backend", "", member<&R::backend>(), "Registered name"},
-      {"backend_version", "backend_version", "", member<&R::backend_version>(),
-       "The backend's own version"},
-      {"packages", "packages", "", member<&R::packages>(),
-       "Installed packages that the backend calls, as pip names them, the main one first; empty: "
-       "none"},
-      {"environment/name", "environment", "", member<&R::environment, &PythonEnvironment::name>(),
-       "Name of the Python environment in which the backend runs; empty: it has none"},
-      {"environment/python", "python", "", member<&R::environment, &PythonEnvironment::python>(),
-       "The interpreter of that environment"},
-      {"kernel", "kernel", "", member<&R::kernel>(),
-       "The operation as its package calls it; empty without a package"},
-      {"engine_flag", "engine_flag", "", member<&R::engine_flag>(),
-       "What an engine is started with so that it runs as this variant does; empty: no variant, or "
-       "no engine has an option for it"},
-      {"device", "device", "", member<&R::device>(), "Name of the device"},
-      {"cache", "cache", "", word<kCacheStates, &R::cache>(),
-       "What the last-level cache holds when a sample starts: cold no data of the forward, warm "
-       "what the same forward left, serving queries, index arrays and workspace but no KV"},
-      {"launch", "launch", "", word<kLaunches, &R::launch>(), "How the forward is launched"},
-      {"step", "step", "", word<kStepParts, &R::step>(),
-       "Part of the step that is run: " + list_of_parts(&StepPartRow::as_field, ", or ")},
-      {"mode", "mode", "", of_words(member<&R::mode>(), modes), "Forward mode of the batch"},
-      {"dtype", "dtype", "", of_words(member<&R::dtype>(), dtypes),
-       "Of new K and V, and of Q and O where fp8 says nothing else"},
-      {"kv_dtype", "kv_dtype", "", word<kDTypes, &R::kv_cache, &KvCacheConfig::dtype>(),
-       "Of the KV cache; null here and below: the layer has none", has_kv_cache},
-      {"heads_q", "heads_q", "", member<&R::layer, &AttentionLayer::heads_q>(),
-       "Query heads of this tensor-parallel rank; gated_delta_net: heads of queries and keys"},
-      {"heads_kv", "heads_kv", "", member<&R::layer, &AttentionLayer::heads_kv>(),
-       "KV heads of this rank; gated_delta_net: heads of values, states and outputs"},
-      {"head_dim_qk", "head_dim_qk", "", member<&R::layer, &AttentionLayer::head_dim_qk>(),
-       "Length of q and k rows"},
-      {"head_dim_v", "head_dim_v", "", member<&R::layer, &AttentionLayer::head_dim_v>(),
-       "Length of v and o rows"},
-      {"page_size", "page_size", "", member<&R::kv_cache, &KvCacheConfig::page_size>(),
-       "Tokens of a KV page", has_kv_cache},
-      {"tp", "tp", "", member<&R::tp>(),
-       "Tensor-parallel ranks that share the heads; the heads above are one rank's"},
-      {"layer/attention", "attention", "", attention_access(),
-       "Separate heads of keys and values (MHA, GQA, MQA), absorbed multi-head latent attention, a "
-       "step of it whose prompts are expanded, or a gated delta net, which keeps a state instead "
-       "of keys and values"},
-  };
-  add_rows<&R::layer>(fields, "layer/", layer_fields());
-  add_rows<&R::kv_cache>(fields, "kv_cache/", cache_fields(), has_kv_cache);
-  const std::vector<RecordField> rest = {
-      {"fp8/q_dtype", "q_dtype", "", word<kFp8Types, &R::fp8, &Fp8Activations::q>(),
-       "Of queries, where they are in fp8", has_fp8_queries},
-      {"fp8/q_scales", "q_scales", "", word<kQScalesKinds, &R::fp8, &Fp8Activations::q_scales>(),
-       "What shares a scale of queries in fp8", has_fp8_queries},
-      {"fp8/q_scale", "q_scale", "", member<&R::q_scale>(), "Stored Q times it is Q",
-       has_fp8_queries},
-      {"fp8/out_dtype", "out_dtype", "", word<kFp8Types, &R::fp8, &Fp8Activations::out>(),
-       "Of outputs, where they are in fp8", has_fp8_outputs},
-      {"fp8/out_scale", "out_scale", "", member<&R::out_scale>(), "Stored O times it is O",
-       has_fp8_outputs},
-      {"model_layers/kind", "layer_kind", "", member<&R::model_layers, &ModelLayers::kind>(),
-       "Kind of the model's layers that this case is: full, sliding, chunked, sparse, linear or "
-       "cross"},
-      {"model_layers/layers", "layers_of_kind", "",
-       member<&R::model_layers, &ModelLayers::layers>(),
-       "How many layers of this kind the cell stands for; of a KV write those that write"},
-      {"model_layers/of_step", "layers_of_step", "",
-       member<&R::model_layers, &ModelLayers::of_step>(),
-       "Layers of all kinds that the mix runs, each kind in a case of its own"},
-      {"model_layers/left_out", "layers_left_out", "",
-       member<&R::model_layers, &ModelLayers::left_out>(),
-       "Layers of the model that the mix does not run, as in 36 chunked; empty: none"},
-      {"sweep", "sweep", "", sweep_access(),
-       "What the sweep put into this case: each key's path with its value as text; empty without a "
-       "sweep"},
-      {"sweep_numbers", "", "", swept_numbers_access(),
-       "Those of them that are numbers, sizes among them: 8192 of 8k; the CSV has a column "
-       "sweep:PATH for each, behind all others"},
-      {"groups", "", "", groups_access(),
-       "Requests by entry of the batch, with their tokens; the CSV has the means of a request in "
-       "columns q_len:NAME and kv_len:NAME, behind all others"},
-      {"requests", "requests", "", member<&R::requests>(), "Sequences in the batch"},
-      {"q_tokens", "q_tokens", "", member<&R::q_tokens>(), "New tokens of this step"},
-      {"kv_tokens", "kv_tokens", "", member<&R::kv_tokens>(),
-       "Sum of KV lengths; a prefix that several requests share counts once for each"},
-      {"q_len_max", "q_len_max", "", member<&R::q_len_max>(), "Most new tokens of a request"},
-      {"kv_len_max", "kv_len_max", "", member<&R::kv_len_max>(), "Longest KV of a request"},
-      {"padding_requests", "padding_requests", "", member<&R::padding_requests>(),
-       "Requests of the step that only fill it up; no other figure counts them"},
-      {"padding_tokens", "padding_tokens", "", member<&R::padding_tokens>(),
-       "Rows of query tokens that belong to no request; no other figure counts them"},
-      {"graph_bucket", "graph_bucket", "", member<&R::graph_bucket>(),
-       "Requests of the CUDA graph in which the batch ran, padding included; 0: a launch or a "
-       "graph without padding"},
+  std::vector<RecordField> fields = cell_fields();
+  const std::vector<RecordField> found = {
       {"status", "status", "", word<kMeasureStatuses, &R::timing, &Time::status>(),
        "How the measurement ended"},
       {"reason", "reason", "", reason_access(),
@@ -255,14 +128,14 @@ std::vector<RecordField> make_fields() {
        computed([](const R& r) { return Json(r.declared.text()); }, type_of<std::string>()),
        "All of the declaration in one line: qk bf16, p bf16, acc f32, partials f32 x1, lse"},
       {"declared/qk_input", "declared_qk_input", "",
-       of_words(member<&R::declared, &Declared::qk_input>(), dtypes),
+       of_dtypes(member<&R::declared, &Declared::qk_input>()),
        "Type of the operands of q.k after any conversion"},
-      {"declared/p", "declared_p", "", of_words(member<&R::declared, &Declared::p>(), dtypes),
+      {"declared/p", "declared_p", "", of_dtypes(member<&R::declared, &Declared::p>()),
        "Of the softmax weights before they meet V, and of V beside them"},
       {"declared/accumulator", "declared_accumulator", "",
        of_words(member<&R::declared, &Declared::accumulator>(), {"f32", "f16", "bf16"}), "Of sums"},
       {"declared/partial_out", "declared_partial_out", "",
-       of_words(member<&R::declared, &Declared::partial_out>(), dtypes),
+       of_dtypes(member<&R::declared, &Declared::partial_out>()),
        "Of split results between stages"},
       {"declared/partial_roundings", "declared_partial_roundings", "",
        at_least(1, member<&R::declared, &Declared::partial_roundings>()),
@@ -401,7 +274,7 @@ std::vector<RecordField> make_fields() {
       {"samples_checked", "samples_checked", "", member<&R::samples_checked>(),
        "Timed samples whose outputs were compared with the reference"},
   };
-  fields.insert(fields.end(), rest.begin(), rest.end());
+  fields.insert(fields.end(), found.begin(), found.end());
   add_rows<&R::layer>(fields, "layer/", selection_fields());
   return fields;
 }
