@@ -200,6 +200,12 @@ TEST(LikelyCause, of_a_list_of_chosen_keys_is_named) {
   const Case far = with_selection(chunk(), {.topk = 9, .groups = kPerHead});
   expect_cause(Fault::kListOnePageLate, far, "the keys of a list read one page late");
   expect_cause(Fault::kListDropsLastEntry, groups, "a list without its last entry");
+  Case decodes = with_selection(small_plain_decode(), {.topk = 30, .groups = kPerHead});
+  decodes.requests.resize(3);
+  decodes.requests[0].kv_len = 9;
+  decodes.requests[1].kv_len = 33;
+  decodes.requests[2].kv_len = 20;
+  expect_cause(Fault::kTopkLengthOfTokenBefore, decodes, "topk_length of the token before");
   const Case units = with_selection(plain, {.topk = 30, .unit = 4});
   expect_cause(Fault::kOwnUnitTwice, units, "the query's own unit twice");
   const Case far_units =  // whose own unit is not the last entry

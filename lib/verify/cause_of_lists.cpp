@@ -104,6 +104,16 @@ constexpr WrongList kWrongLists[] = {
     {"the keys of a list read one page late", [](const ReadList& list) { return list.late(); }},
 };
 
+/// topk_length of the list of `group` of the batch's query token before the row's; of the batch's
+/// first the row's own.
+std::int64_t length_before(const Case& c, const RowId& id, std::int64_t group,
+                           std::int64_t own_length) {
+  std::int64_t request = id.request, token = id.token - 1;
+  while (token < 0 && request > 0) token = c.requests[to_size(--request)].q_len - 1;
+  if (token < 0) return own_length;
+  return lists_of(c.layer, c.requests[to_size(request)], token, 1).lengths[to_size(group)];
+}
+
 /// The row over `keys` of its own request and KV head.
 ReferenceRow row_over(const Case& c, const Contents& contents, const RowId& id, const Keys& keys) {
   const KeyOwner owner{id.request, id.head / c.layer.group_size()};
@@ -144,6 +154,9 @@ std::string cause_of_list(const Case& c, const Contents& contents, const Numeric
   for (const WrongList& wrong : kWrongLists) {
     if (gives(wrong.keys(list_of(own)))) return wrong.text;
   }
+  ReadList counted_before = list_of(own);
+  counted_before.counted = length_before(c, id, own, counted_before.counted);
+  if (gives(counted_before.right())) return "topk_length of the token before";
   Keys all(to_size(std::max<std::int64_t>(place + 1, 0)));
   std::iota(all.begin(), all.end(), 0);
   return gives(all) ? "all keys in place of the chosen ones" : "";
