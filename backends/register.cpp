@@ -13,6 +13,7 @@
 #include "backends/cudnn/cudnn.h"
 #include "backends/gated_delta_net/gated_delta_net.h"
 #include "backends/index_builder/index_builder.h"
+#include "backends/indexer/indexer.h"
 #include "backends/mla/mla.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/splitkv/splitkv.h"
@@ -139,6 +140,7 @@ std::vector<Row> table() {
   add(cpu<gated_delta_net::GatedDeltaNetBackend>({}));
   add(cpu<index_builder::HostBuilder>({}));
   add(cpu<topk::HostSelector>({}));
+  add(cpu<indexer::HostIndexer>({}));
 
   // Around all that read a cache on a GPU.
   const auto engine = [](std::vector<Wrapper> wrappers) {
@@ -158,6 +160,7 @@ std::vector<Row> table() {
   add(gpu<gated_delta_net::GpuBackend>(gated_delta_net::gpu_info(), {}));
   add(gpu<index_builder::GpuBuilder>(index_builder::info_on(DeviceKind::kCuda), {}));
   add(gpu<topk::GpuSelector>(topk::info_on(DeviceKind::kCuda), {}));
+  add(gpu<indexer::GpuIndexer>(indexer::info_on(DeviceKind::kCuda), {}));
   add(cudnn_row(engine({})));
   return rows;
 }

@@ -72,7 +72,7 @@ class SelectTest(unittest.TestCase):
         _, cells, output = self.run_with(PLUGIN.replace("        roles =", '        batch.indices("csr")\n        roles ='),
                                          "--backend", "mine")
         self.assertEqual(cells["mine", "select"][0], "CRASHED", output)
-        self.assertIn("a step that selects keys has no index arrays", cells["mine", "select"][1])
+        self.assertIn("a step that scores or selects keys has no index arrays", cells["mine", "select"][1])
 
 
 if __name__ == "__main__":

@@ -44,7 +44,8 @@ CudaGraphSupport needed_cuda_graph_support(const Problem& problem) {
 bool is_for_step(const BackendInfo& info, StepPart part) {
   const auto built = [&](StepPart each) {
     return (each == StepPart::kIndex && !info.builds_indices.empty()) ||
-           (each == StepPart::kSelect && info.selects_keys);
+           (each == StepPart::kSelect && info.selects_keys) ||
+           (each == StepPart::kIndexer && info.scores_keys);
   };
   return builds(part) ? built(part) : std::ranges::none_of(kStepParts, built);
 }

@@ -57,6 +57,9 @@ struct BackendInfo {
   /// True: it lists the keys of the highest scores: supports() is asked for steps of
   /// StepPart::kSelect, too.
   bool selects_keys = false;
+  /// True: it computes an indexer's logits: supports() is asked for steps of StepPart::kIndexer,
+  /// too.
+  bool scores_keys = false;
   /// True: supports() is asked for problems whose queries, or outputs, are in fp8, too
   /// (Problem::fp8).
   bool reads_fp8_queries = false, writes_fp8_outputs = false;

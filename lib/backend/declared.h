@@ -38,6 +38,7 @@ inline constexpr DeclaredFlag kDeclaredFlags[] = {
     {"reads_queries_apart", &attnbench_backend::reads_queries_apart,
      &BackendInfo::reads_queries_apart},
     {"selects_keys", &attnbench_backend::selects_keys, &BackendInfo::selects_keys},
+    {"scores_keys", &attnbench_backend::scores_keys, &BackendInfo::scores_keys},
 };
 
 }  // namespace attnbench

@@ -35,6 +35,7 @@ static_assert(static_cast<int>(StepPart::kKvWrite) == ATTNBENCH_KV_WRITE);
 static_assert(static_cast<int>(StepPart::kBoth) == ATTNBENCH_BOTH);
 static_assert(static_cast<int>(StepPart::kIndex) == ATTNBENCH_INDEX);
 static_assert(static_cast<int>(StepPart::kSelect) == ATTNBENCH_SELECT);
+static_assert(static_cast<int>(StepPart::kIndexer) == ATTNBENCH_INDEXER);
 static_assert(static_cast<int>(KvLayout::kNhd) == ATTNBENCH_NHD);
 static_assert(static_cast<int>(KvLayout::kHnd) == ATTNBENCH_HND);
 static_assert(static_cast<int>(KvLayout::kCombined) == ATTNBENCH_COMBINED);
@@ -109,6 +110,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.topk_groups = layer.selection_groups();
   to.topk_length_counts = layer.selection.padding == SelectionPadding::kRepeat ? 1 : 0;
   to.topk_repeats = layer.selection.repeats() ? 1 : 0;
+  to.index_heads = layer.selection.index_heads;
   return to;
 }
 
@@ -188,6 +190,8 @@ void PluginBatch::set_indices(const DeviceBatch& indices, const ForwardBatch& ba
   }
   if (batch.index_scores != nullptr) {
     set_scores(*batch.index_scores, *batch.index_outputs);
+  } else if (batch.indexer != nullptr) {
+    set_indexer(*batch.indexer, batch.index_outputs->arrays.front());
   } else if (batch.chosen) {
     const ChosenKeys& chosen = *batch.chosen;
     const std::int64_t rows = std::ssize(chosen.lengths) / chosen.groups;
@@ -207,6 +211,16 @@ void PluginBatch::set_scores(const IndexScores& scores, const IndexOutputs& outp
   set(ATTNBENCH_ROW_LENS, scores.row_lens, ATTNBENCH_I32, {scores.tokens});
   set(ATTNBENCH_TOPK_INDICES, outputs.arrays[0].data, ATTNBENCH_I32, outputs.arrays[0].shape);
   set(ATTNBENCH_TOPK_LENGTH, outputs.arrays[1].data, ATTNBENCH_I32, outputs.arrays[1].shape);
+}
+
+void PluginBatch::set_indexer(const IndexerInputs& inputs, const IndexOutput& logits) {
+  set(ATTNBENCH_INDEX_Q, inputs.q, ATTNBENCH_E4M3,
+      {inputs.tokens, inputs.heads, IndexerInputs::kDim});
+  set(ATTNBENCH_INDEX_WEIGHTS, inputs.weights, ATTNBENCH_F32, {inputs.tokens, inputs.heads});
+  set(ATTNBENCH_INDEX_CACHE, inputs.cache, ATTNBENCH_U8,
+      {inputs.pages, inputs.page_size * IndexerInputs::kKeyBytes});
+  set(ATTNBENCH_ROW_LENS, inputs.row_lens, ATTNBENCH_I32, {inputs.tokens});
+  set(ATTNBENCH_LOGITS, logits.data, ATTNBENCH_F32, logits.shape);
 }
 
 void PluginBatch::set_states(const ForwardBatch& batch) {

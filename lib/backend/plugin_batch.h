@@ -29,9 +29,11 @@ class PluginBatch {
   [[nodiscard]] const Device& device() const { return *device_; }
 
  private:
-  /// What a recurrent layer has in place of caches.
   /// Of a step that selects keys: its logits, and the lists to write.
   void set_scores(const IndexScores& scores, const IndexOutputs& outputs);
+  /// Of a step that scores keys: what it reads, and the logits to write.
+  void set_indexer(const IndexerInputs& inputs, const IndexOutput& logits);
+  /// What a recurrent layer has in place of caches.
   void set_states(const ForwardBatch& batch);
   void set_q_scales(const ForwardBatch& batch);
   void set_indices(const DeviceBatch& indices, const ForwardBatch& batch);

@@ -105,11 +105,11 @@ const PluginIndices::Built& PluginIndices::outputs_as(Built& built, const IndexO
                                                       const IndexFormat& format) {
   const std::string_view form = to_string(outputs.form);
   built.indices = {&format, {}, {}};
-  const bool selects = batch_->index_scores != nullptr;
-  if (selects || format.name != form) {
-    built.indices.why_not = selects
-                                ? "a step that selects keys has no index arrays"
-                                : fmt::format("a step that builds {} has no other arrays", form);
+  const bool builds_arrays = batch_->index_scores == nullptr && batch_->indexer == nullptr;
+  if (!builds_arrays || format.name != form) {
+    built.indices.why_not = builds_arrays
+                                ? fmt::format("a step that builds {} has no other arrays", form)
+                                : "a step that scores or selects keys has no index arrays";
     return built;
   }
   built.list.assign(outputs.arrays.size(), {});

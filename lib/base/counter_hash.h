@@ -20,7 +20,10 @@ enum class Role : std::uint32_t {
   kKScale = 10,
   kVScale = 11,
   kQScale = 12,
-  kIndexScore = 13
+  kIndexScore = 13,
+  kIndexQuery = 14,
+  kIndexWeight = 15,
+  kIndexKey = 16
 };
 
 /// Bijective 64-bit mixer: splitmix64's finaliser (Steele, Lea, Flood, OOPSLA 2014).

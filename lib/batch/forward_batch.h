@@ -11,6 +11,7 @@
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/index_outputs.h"
 #include "lib/batch/index_scores.h"
+#include "lib/batch/indexer_inputs.h"
 #include "lib/batch/kv_pool.h"
 #include "lib/batch/problem.h"
 #include "lib/batch/req_to_token_pool.h"
@@ -93,6 +94,7 @@ struct ForwardBatch {
   const StatePool* intermediate_states = nullptr;
   const DeviceBatch* device_batch = nullptr;
   const IndexScores* index_scores = nullptr;    ///< null unless the step is StepPart::kSelect
+  const IndexerInputs* indexer = nullptr;       ///< null unless the step is StepPart::kIndexer
   const IndexOutputs* index_outputs = nullptr;  ///< null unless the step builds them
 
   /// Query tokens of request r: 1 for decode, N for target_verify, extend_seq_lens[r] otherwise.

@@ -27,7 +27,8 @@ inline constexpr IndexForm kIndexForms[] = {IndexForm::kCsr, IndexForm::kPageTab
   return "?";
 }
 
-/// An array that a plan has to write, dense, in the memory of the device that computes.
+/// An array of i32, or f32, that a plan has to write, dense, in the memory of the device that
+/// computes.
 struct IndexOutput {
   const char* name = "";  ///< as its readers call it
   std::vector<std::int64_t> shape;
@@ -36,8 +37,8 @@ struct IndexOutput {
 
 /// The arrays that a part of a step builds (StepPartRow::builds): those of an IndexForm, or the
 /// lists of a selection, topk_indices [T, groups, topk], -1 behind a list's units, and topk_length
-/// [T, groups]. They hold poison until the plan runs, but for the 0 with which kv_indptr begins: an
-/// engine's buffer has it from the start.
+/// [T, groups], or the logits of an indexer, f32 [T, 1, columns]. They hold poison until the plan
+/// runs, but for the 0 with which kv_indptr begins: an engine's buffer has it from the start.
 struct IndexOutputs {
   IndexForm form = IndexForm::kCsr;
   std::vector<IndexOutput> arrays;  ///< in the order of these comments

@@ -14,13 +14,15 @@ namespace attnbench {
 /// a kernel of its own before attention reads them (SGLang's set_kv_buffer, vLLM's
 /// reshape_and_cache). Before the first layer they build the index arrays that attention reads in
 /// all of them (SGLang's create_flashinfer_kv_indices_triton). Where a layer has a selection, they
-/// choose its keys by the logits of an indexer (vLLM's top_k_per_row_decode).
+/// choose its keys by the logits of an indexer (vLLM's top_k_per_row_decode), which a kernel before
+/// computes (DeepGEMM's fp8_paged_mqa_logits).
 enum class StepPart : std::uint8_t {
   kAttention,  ///< this step's keys and values are in the cache already
   kKvWrite,    ///< k_new and v_new go to the slots out_cache_loc, and nothing is computed
   kBoth,       ///< first the write, then attention over what was written
   kIndex,      ///< the arrays of an IndexForm are built, and nothing is computed
   kSelect,     ///< the keys of the highest IndexScores are listed, and nothing is computed
+  kIndexer,    ///< the IndexScores of IndexerInputs are computed, and nothing else
 };
 
 /// A part of a step: what it leaves, and how it is spoken of.
@@ -85,6 +87,16 @@ inline constexpr std::array kStepPartRows = {
                 .as_key = "`select`, which lists the keys of an indexer's highest logits for a "
                           "layer with a `selection`",
                 .as_field = "the selection of keys by their logits"},
+    StepPartRow{.part = StepPart::kIndexer,
+                .name = "indexer",
+                .builds = true,
+                .has_cache = false,
+                .takes_qkv = false,
+                .refusal = "it scores no keys",
+                .fact = "indexer alone",
+                .on_help = "indexer (the logits by which keys are selected)",
+                .as_key = "`indexer`, which computes the logits by which `select` chooses",
+                .as_field = "the logits by which keys are selected"},
 };
 
 [[nodiscard]] constexpr const StepPartRow& row_of(StepPart part) {

@@ -228,14 +228,19 @@ Cost index_cost(const Case& c) {
   return cost;
 }
 
-/// The logits that each query sees and how many they are are read, and lists and their lengths are
-/// written.
-Cost select_cost(const Case& c) {
+/// By all queries.
+Count units_seen(const Case& c) {
   Count seen = 0;
   for (const Request& r : c.requests) {
     for (std::int64_t token = 0; token < r.q_len; ++token) seen += scored_units(c, r, token);
   }
-  const Count tokens = Count(c.q_tokens()) + c.padding_q_tokens();
+  return seen;
+}
+
+/// The logits that each query sees and how many they are are read, and lists and their lengths are
+/// written.
+Cost select_cost(const Case& c) {
+  const Count seen = units_seen(c), tokens = Count(c.q_tokens()) + c.padding_q_tokens();
   const std::int64_t groups = c.layer.selection_groups();
   const Count read = (seen * groups + tokens) * size_bytes(DType::kF32);
   const Count written = tokens * groups * (c.layer.selection.topk + 1) * kTableEntryBytes;
@@ -245,11 +250,31 @@ Cost select_cost(const Case& c) {
   return cost;
 }
 
+/// Queries with their weights, pages' numbers and each distinct key are read, and the logits that
+/// queries see are written. A logit takes a product of the key and each head's query.
+Cost indexer_cost(const Case& c) {
+  Case every_key = c;
+  every_key.layer.selection = {};
+  every_key.layer.heads_kv = 1;  // all heads share a key
+  const Reads reads = reads_of(every_key);
+  const Count seen = units_seen(c), tokens = Count(c.q_tokens()) + c.padding_q_tokens();
+  const std::int64_t heads = c.layer.selection.index_heads;
+  const Count rest = tokens * (heads * IndexerInputs::kKeyBytes + kTableEntryBytes) +
+                     reads.table_entries * kTableEntryBytes + seen * size_bytes(DType::kF32);
+  Cost cost;
+  cost.kv_bytes_written = (seen * size_bytes(DType::kF32)).value();
+  cost.bytes_unique = (reads.unique_rows * IndexerInputs::kKeyBytes + rest).value();
+  cost.bytes_streamed = (reads.streamed_rows * IndexerInputs::kKeyBytes + rest).value();
+  cost.flops = (seen * heads * (2 * IndexerInputs::kDim)).value();
+  return cost;
+}
+
 }  // namespace
 
 Cost count_cost(const Case& c) {
   if (c.step == StepPart::kIndex) return index_cost(c);
   if (c.step == StepPart::kSelect) return select_cost(c);
+  if (c.step == StepPart::kIndexer) return indexer_cost(c);
   if (!c.parts.empty()) return cost_of_parts(c.parts);
   return c.layer.is_recurrent() ? delta_net_cost(c) : softmax_cost(c);
 }

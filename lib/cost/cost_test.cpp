@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/base/int_math.h"
 #include "lib/fixture/testing/small_cases.h"
 #include "reference/visible_keys.h"
 
@@ -74,6 +75,19 @@ TEST(Cost, counts_the_logits_that_a_selection_sees_and_its_lists) {
   const Cost units = count_cost(c);
   EXPECT_EQ(units.kv_bytes_written, 8 * 8 * (16 + 1) * 4) << "of 8 KV heads";
   EXPECT_EQ(units.bytes_unique, 8 * 60 * 4 + 8 * 4 + units.kv_bytes_written);
+}
+
+TEST(Cost, counts_each_key_that_an_indexer_reads_once_and_the_logits_that_it_writes) {
+  Case c = batch_of(2, 3, 100);  // 98, 99 and 100 keys are seen
+  c.step = StepPart::kIndexer;
+  c.layer.selection = {.topk = 16, .index_heads = 32};
+  const Cost all = count_cost(c);
+  const std::int64_t seen = 2 * (98 + 99 + 100), pages = ceil_div(100, c.kv_cache.page_size);
+  const std::int64_t rest = 6 * (32 * (128 + 4) + 4) + 2 * pages * 4 + seen * 4;
+  EXPECT_EQ(all.kv_bytes_written, seen * 4);
+  EXPECT_EQ(all.bytes_unique, 2 * 100 * 132 + rest) << "whatever is chosen of them";
+  EXPECT_EQ(all.bytes_streamed, all.bytes_unique);
+  EXPECT_EQ(all.flops, seen * 32 * 2 * 128);
 }
 
 TEST(Cost, counts_what_a_kv_write_reads_and_writes) {

@@ -90,6 +90,7 @@ struct Selection {
   double overlap = 0.75;  ///< kShared: the common part of a list
   SelectionPadding padding = SelectionPadding::kEnd;
   std::int64_t page_size = 1;   ///< kOnePage, kEveryPage: keys of a page of the cache
+  int index_heads = 64;         ///< of the indexer that scores keys (StepPart::kIndexer)
   bool has_duplicates = false;  ///< kCaptured: some list names a unit more than once
 
   [[nodiscard]] constexpr bool exists() const { return topk > 0; }

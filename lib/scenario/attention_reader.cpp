@@ -309,7 +309,10 @@ KeySection selection_section() {
         "`pattern: shared`."},
        {"padding", word(&Selection::padding, kSelectionPaddings),
         "What the columns hold that a short list leaves: -1 behind `topk_length`, -1 before "
-        "the list, or its entries again behind `topk_length`."}},
+        "the list, or its entries again behind `topk_length`."},
+       {"index_heads", whole(&Selection::index_heads, 1),
+        "Query heads of the indexer whose logits choose the keys: 64 of DeepSeek-V3.2, 32 of "
+        "GLM-5."}},
       kSelectionExample};
 }
 

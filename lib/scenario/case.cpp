@@ -135,12 +135,33 @@ std::string why_no_selection(const Case& c) {
   return c.mode == ForwardMode::kIdle ? "an idle step has no keys to select" : "";
 }
 
+/// DSA's indexer scores keys one by one, for all heads.
+std::string why_no_scores(const Case& c) {
+  const Selection& selection = c.layer.selection;
+  if (std::string why = why_no_selection(c); !why.empty()) return why;
+  if (selection.unit != 1) return "an indexer of pools of keys is not known: unit: 1";
+  if (selection.groups != SelectionGroups::kOne) {
+    return "an indexer with logits for each KV head is not known: groups: one";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string why_not_built(const Case& c, StepPart part) {
-  return part == StepPart::kIndex    ? why_no_indices(c)
-         : part == StepPart::kSelect ? why_no_selection(c)
-                                     : "";
+  switch (part) {
+    case StepPart::kIndex:
+      return why_no_indices(c);
+    case StepPart::kSelect:
+      return why_no_selection(c);
+    case StepPart::kIndexer:
+      return why_no_scores(c);
+    case StepPart::kAttention:
+    case StepPart::kKvWrite:
+    case StepPart::kBoth:
+      break;
+  }
+  return "";
 }
 
 std::int64_t scored_units(const Case& c, const Request& request, std::int64_t token) {

@@ -95,6 +95,11 @@ const std::vector<Field<AttentionLayer>>& selection_fields() {
        .says = "What the columns hold that a short list leaves: end, front or repeat",
        .column = "selection_padding",
        .exists = has_lists},
+      {.name = "selection/index_heads",
+       .access = member<&L::selection, &S::index_heads>(),
+       .says = "Query heads of the indexer that scores keys",
+       .column = "selection_index_heads",
+       .exists = has_lists},
   };
   return fields;
 }

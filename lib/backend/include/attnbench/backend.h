@@ -139,7 +139,14 @@ enum attnbench_step {
    * units are as many as ATTNBENCH_ROW_LENS says, the topk highest. It writes them to
    * ATTNBENCH_TOPK_INDICES, in any order, with -1 behind the units of a shorter row, and how many
    * they are to ATTNBENCH_TOPK_LENGTH, which may be left as it is. There is no cache. */
-  ATTNBENCH_SELECT = 4
+  ATTNBENCH_SELECT = 4,
+  /* The plan computes the logits by which keys are selected, and attends to nothing:
+   * ATTNBENCH_LOGITS[t, 0, s] = scale[s] * the sum over heads h of weight[t, h] * max(0, q[t, h] .
+   * k[s]), for each of the first ATTNBENCH_ROW_LENS[t] keys s of the token's request, with q from
+   * ATTNBENCH_INDEX_Q, weights from ATTNBENCH_INDEX_WEIGHTS, and k and scale from
+   * ATTNBENCH_INDEX_CACHE through ATTNBENCH_BLOCK_TABLE. What lies behind them may become anything.
+   * There is no other cache. */
+  ATTNBENCH_INDEXER = 5
 };
 
 typedef int32_t attnbench_bool; /* 0 or 1 */
@@ -171,7 +178,8 @@ typedef struct attnbench_problem {
   int64_t max_q_len;       /* query tokens of one request */
   int64_t max_q_tokens;    /* rows of query tokens (T), padding rows included */
   int64_t max_kv_len;      /* keys of one request, with the keys of this step */
-  /* attnbench_step; without writes_kv, builds_indices or selects_keys, only ATTNBENCH_ATTENTION */
+  /* attnbench_step; only ATTNBENCH_ATTENTION without writes_kv, builds_indices, selects_keys or
+   * scores_keys */
   int32_t step;
   int32_t cache_scales; /* attnbench_scales */
   /* Chunked attention; 0: off. With n = attention_chunk, query i sees key j only if floor(j / n) ==
@@ -241,6 +249,7 @@ typedef struct attnbench_problem {
   /* 1: a list may name a unit more than once. Only then a list can have more keys than the query
    * sees, and a mask cannot say what takes part. 0: none does. */
   attnbench_bool topk_repeats;
+  int32_t index_heads; /* query heads of the indexer that scores keys (ATTNBENCH_INDEXER) */
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
@@ -320,11 +329,18 @@ enum attnbench_role {
   ATTNBENCH_TOPK_INDICES =
       30,                     /* i32 [T, topk_groups, topk] units among the request's keys, or -1 */
   ATTNBENCH_TOPK_LENGTH = 31, /* i32 [T, topk_groups] columns that count */
-  /* This and the next one: only in ATTNBENCH_SELECT. f32 [T, topk_groups, columns]; rows begin at
-   * multiples of 256 bytes. What lies behind the units of a row is +inf or NaN. */
+  /* This and the next one: only in ATTNBENCH_SELECT, and in ATTNBENCH_INDEXER, where it is written.
+   * f32 [T, topk_groups, columns]; rows begin at multiples of 256 bytes. What lies behind the units
+   * of a row is +inf or NaN. */
   ATTNBENCH_LOGITS = 32,
   ATTNBENCH_ROW_LENS = 33, /* i32 [T] units that the query sees; padding: 0. Set in plan(), too */
-  ATTNBENCH_ROLES = 34
+  /* This and the next two: only in ATTNBENCH_INDEXER. */
+  ATTNBENCH_INDEX_Q = 34,       /* e4m3 [T, index_heads, 128] */
+  ATTNBENCH_INDEX_WEIGHTS = 35, /* f32 [T, index_heads], the scales of the queries in them */
+  /* u8 [pages, page_size * 132]: of each page first the keys of its tokens, 128 e4m3 each, then
+   * their f32 scales (vLLM's indexer_k_quant_and_cache). */
+  ATTNBENCH_INDEX_CACHE = 36,
+  ATTNBENCH_ROLES = 37
 };
 
 /* One array of an index format, or a number; the arrays of a format are a list. */
@@ -507,6 +523,9 @@ typedef struct attnbench_backend {
   /* 1: supports() gets steps of ATTNBENCH_SELECT, too. Such a backend is left out of other steps
    * unless it is named. */
   attnbench_bool selects_keys;
+  /* 1: supports() gets steps of ATTNBENCH_INDEXER, too. Such a backend is left out of other steps
+   * unless it is named. */
+  attnbench_bool scores_keys;
 } attnbench_backend;
 
 /* The type of attnbench_plugin(), which a plug-in exports. `abi_version` is ATTNBENCH_ABI_VERSION

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""A Python plug-in that scores keys in NumPy's float64 from the bytes that it is given: it agrees with the judge.
+
+usage: indexer_test.py <attnbench binary>; skipped where there is no NumPy
+"""
+import importlib.util
+import os
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "testing"))
+sys.dont_write_bytecode = True
+
+from plugin_run import run_plugin
+
+BINARY = os.path.abspath(sys.argv.pop(1))
+SCENARIO = """
+defaults: {model: {heads_q: 4, heads_kv: 2, head_dim: 32}, attention: {selection: {topk: 8, index_heads: 5}}, kv_cache: {page_size: 16}}
+mixes:
+  chat: {batch: [{count: 2, mode: decode, kv_len: [3, 100]}, {mode: extend, q_len: 5, prefix_len: 30}]}
+measure: {step: [attention, select, indexer]}
+"""
+PLUGIN = """
+import numpy as np
+
+def e4m3(codes):
+    codes = codes.astype(np.int64)
+    exponent, mantissa = codes >> 3 & 15, codes & 7
+    sizes = np.where(exponent == 0, mantissa * 2.0 ** -9, (8 + mantissa) * 2.0 ** (exponent - 10.0))
+    sizes[(codes & 127) == 127] = np.nan
+    return np.where(codes > 127, -sizes, sizes)
+
+class Indexer:
+    name = "mine"
+    scores_keys = True
+    def supports(self, problem):
+        return None if problem.step == "indexer" else "it scores keys only"
+    def plan(self, batch):
+        return Plan(batch)
+
+class Plan:
+    def __init__(self, batch):
+        roles = ("index_q", "index_weights", "index_cache", "row_lens", "logits", "block_table", "query_start_loc")
+        (self.q, self.weights, self.cache, self.lens, self.logits, self.table,
+         self.starts) = (batch.tensor(role).numpy() for role in roles)
+        self.page = batch.problem.page_size
+        assert self.q.shape[1] == batch.problem.index_heads
+    def key(self, request, position):
+        page, offset = self.cache[self.table[request, position // self.page]], position % self.page
+        scales = page[self.page * 128:].copy().view(np.float32)
+        return e4m3(page[128 * offset:128 * (offset + 1)]), float(scales[offset])
+    def run(self, stream):
+        for request in range(len(self.starts) - 1):
+            for token in range(self.starts[request], self.starts[request + 1]):
+                q = e4m3(self.q[token])
+                for position in range(self.lens[token]):
+                    k, scale = self.key(request, position)
+                    dots = np.maximum(q @ k, 0)
+                    self.logits[token, 0, position] = scale * float(dots @ self.weights[token].astype(np.float64))
+"""
+
+
+@unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
+class IndexerTest(unittest.TestCase):
+    def verdict(self, old="", new=""):
+        self.assertIn(old, PLUGIN)
+        _, cells, output = run_plugin(BINARY, PLUGIN.replace(old, new) if old else PLUGIN, SCENARIO, "--backend", "mine", "--step", "indexer")
+        self.assertIn(("mine", "indexer"), cells, output)
+        return cells["mine", "indexer"]
+
+    def test_logits_in_float64_pass(self):
+        verdict, reason = self.verdict()
+        self.assertIn(verdict, ("passed", "MISTRUSTED"), reason)  # a busy machine makes times doubtful
+
+    def test_our_own_indexer_takes_part_in_such_steps_only(self):
+        _, cells, output = run_plugin(BINARY, PLUGIN, SCENARIO)
+        self.assertEqual({backend for backend, step in cells if step == "indexer"}, {"mine", "indexer"}, output)
+        self.assertEqual({step for backend, step in cells if backend in ("mine", "indexer")}, {"indexer"}, output)
+
+    def test_an_indexer_without_relu_is_blamed(self):
+        verdict, reason = self.verdict("np.maximum(q @ k, 0)", "q @ k")
+        self.assertEqual(verdict, "INCORRECT")
+        self.assertRegex(reason, r"^row 0 scores key 0 with \S+; it should be \S+, give or take")
+
+    def test_an_indexer_without_a_head_is_blamed(self):
+        self.assertEqual(self.verdict("dots @ self", "dots[1:] @ self.weights[token, 1:].astype(np.float64) + 0 * dots @ self")[0],
+                         "INCORRECT")
+
+    def test_an_indexer_that_takes_the_scale_of_the_key_before_is_blamed(self):
+        self.assertEqual(self.verdict("float(scales[offset])", "float(scales[offset - 1])")[0], "INCORRECT")
+
+    def test_an_indexer_that_scores_no_newest_key_is_blamed(self):
+        verdict, reason = self.verdict("range(self.lens[token])", "range(self.lens[token] - 1)")
+        self.assertEqual(verdict, "INCORRECT")
+        self.assertRegex(reason, r"^the logit of row 0 and key 2 is NaN; it was not written")
+
+
+if __name__ == "__main__":
+    unittest.main()

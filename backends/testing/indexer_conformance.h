@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "backends/testing/select_conformance.h"
+
+namespace attnbench::conformance {
+
+/// The small cases with a selection of all heads by key, and decodes and chains of several tiles,
+/// with 64 index heads and fewer, as steps that score keys: every logit that a query sees within
+/// its bound, and nothing else touched.
+inline void expect_scored_keys(const Registry::Factory& make, Device& device) {
+  std::vector<Case> all, cases;
+  for (const Case& each : small_selections()) {
+    if (why_not_built(each, StepPart::kIndexer).empty()) all.push_back(each);
+  }
+  all.push_back(selecting_decodes(64, {1, 63, 64, 65, 127, 128, 129, 4001}));
+  for (const int heads : {1, 32, 64}) {
+    for (Case& each : all) each.layer.selection.index_heads = heads;
+    cases.insert(cases.end(), all.begin(), all.end());
+  }
+  cases.push_back(selecting_decodes(2048, {9000, 40000}));
+  constexpr std::array<std::int64_t, 2> page_sizes = {64, 128};  // which every indexer takes
+  std::size_t i = 0;
+  for (const Case& each : cases) {
+    Case c = with_step(each, StepPart::kIndexer);
+    c.kv_cache.page_size = page_sizes[i++ % page_sizes.size()];
+    const auto backend = make();
+    ASSERT_TRUE(supports_step(backend->info(), c))
+        << c.id << " of " << c.layer.selection.index_heads;
+    ASSERT_TRUE(backend->supports(problem_of(c)))
+        << c.id << " of " << c.layer.selection.index_heads;
+    Fixture fixture(c, device);
+    VerifyConfig verify;
+    verify.fills = {Fill::kNormal, Fill::kNeedle, Fill::kTiming};
+    const Verification found =
+        verify_backend(c, *backend, fixture, device, compute_truth(c, verify));
+    EXPECT_EQ(found.verdict, Verdict::kPassed)
+        << c.id << " of " << c.layer.selection.index_heads << ": " << found.reason;
+    EXPECT_GT(found.slots_checked, 0) << c.id << " of " << c.layer.selection.index_heads;
+  }
+}
+
+}  // namespace attnbench::conformance

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "lib/batch/indexer_inputs.h"
+#include "lib/contents/contents.h"
+
+namespace attnbench {
+
+// What an indexer reads (IndexerInputs), as a function of the case's contents. A query's or key's
+// largest element is near e4m3's largest number, as quantisation by row leaves it. Of fills that
+// are not timed a quarter of the rows have tiny elements, subnormal ones among them, and scales of
+// keys lie further apart.
+
+using IndexRow = std::array<std::uint8_t, IndexerInputs::kDim>;  ///< e4m3
+
+struct IndexKey {
+  IndexRow row{};
+  float scale = 0;  ///< a power of two
+};
+
+[[nodiscard]] IndexRow index_query(const Contents& contents, std::int64_t request,
+                                   std::int64_t token, int head);
+/// Of either sign, with the query's scale in it.
+[[nodiscard]] float index_weight(const Contents& contents, std::int64_t request, std::int64_t token,
+                                 int head, int heads);
+/// Requests with a common prefix have the same keys there.
+[[nodiscard]] IndexKey index_key(const Contents& contents, std::int64_t request,
+                                 std::int64_t position);
+
+}  // namespace attnbench
