@@ -22,6 +22,7 @@ import flashinfer_pack
 import flashinfer_ragged
 import flashinfer_wrappers
 import flashinfer_xqa
+import flashmla_sparse
 import gated_delta_net
 import vllm_delta_nets
 import vllm_flashmla
@@ -148,7 +149,7 @@ class EnginePlansTest(unittest.TestCase):
     def test_the_sparse_decode_is_given_the_keys_that_each_node_of_a_chain_sees(self):
         import numpy
         given = []
-        plan = object.__new__(vllm_flashmla.FlashMlaSparsePlan)
+        plan = object.__new__(flashmla_sparse.FlashMlaSparsePlan)
         plan.numpy, plan.torch = numpy, types.SimpleNamespace(from_numpy=lambda lists: lists)
         plan.keys = types.SimpleNamespace(shape=(2, 2, 8), copy_=given.append)
         plan.schedule, plan.given = (), lambda batch, *schedule: None

@@ -3,7 +3,8 @@
 """FlashMLA in sgl-flash-mla, SGLang's build of it, whose kernels for Hopper are its legacy half."""
 from engine_packages import Library
 from engine_tools import with_lse_variants
-from vllm_flashmla import FP8_CALLS, FlashMla, FlashMlaPlan, FlashMlaSparse
+from flashmla_sparse import FlashMlaSparse
+from vllm_flashmla import FP8_CALLS, FlashMla, FlashMlaPlan
 
 LEGACY = Library("flash_mla", "flash_mla_legacy", ("_C_legacy.abi3.so",))
 REQUIRES = {"sgl-flash-mla": "1.0.0", "torch": "2.14.1"}

@@ -4,10 +4,11 @@
 from engine_packages import arguments_of
 from engine_tools import Plan, alibi_slopes, first_reason, no_paged_attention, with_lse_variants
 from flash_attention_3 import AbsorbedMla, FlashAttention3, RaggedPlan
+from flashmla_sparse import FlashMlaSparse
 from vllm_cascade import MERGE, Cascade
 from vllm_cache_writers import ConcatAndCacheMla, ReshapeAndCache, ReshapeAndCacheFlash
 from vllm_delta_nets import DeltaNetChunks, DeltaNetDecode, DeltaNetVerify
-from vllm_flashmla import FlashMla, FlashMlaSparse
+from vllm_flashmla import FlashMla
 from vllm_index_builder import PageIndices
 from vllm_paged_attention import PagedAttentionV1, PagedAttentionV2
 from vllm_triton import TritonMla, TritonUnified
