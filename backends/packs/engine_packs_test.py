@@ -20,18 +20,14 @@ import flashmla_pack
 import sglang_pack
 import vllm_flashmla
 import vllm_pack
-from pack_problems import CHUNK, DELTA_NET, problem
+from pack_problems import BLOCKS, CHAIN, CHUNK, DELTA_NET, LATENT, TREE, problem
 
 PACKS = (fa3_pack, fa4_pack, fla_pack, flashinfer_pack, flashmla_pack, sglang_pack, vllm_pack)
 BACKENDS = {cls.name: cls() for pack in PACKS for cls in pack.backends}
 TYPED_STAGES = {"qk_input", "p", "accumulator", "partial_out"}
 DTYPES = {"f32", "f16", "bf16", "e4m3", "e5m2"}
 
-LATENT = dict(family="latent", heads_q=16, heads_kv=1, head_dim_qk=576, head_dim_v=512, page_size=64)
 PROMPT = dict(mode="extend", max_q_len=100, max_q_tokens=400, max_kv_len=100)
-TREE = dict(mode="target_verify", max_q_len=16, max_q_tokens=64)
-CHAIN = dict(mode="target_verify", max_q_len=4, max_q_tokens=16, drafts_are_chains=True)
-BLOCKS = dict(cache_dtype="e4m3", cache_scales="block")
 
 # Who takes what: all others refuse it.
 TAKEN = [

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """FlashMLA in sgl-flash-mla, SGLang's build of it, whose kernels for Hopper are its legacy half."""
 from engine_packages import Library
-from engine_tools import with_lse_variants
+from engine_tools import first_reason, with_lse_variants
 from flashmla_sparse import FlashMlaSparse
 from vllm_flashmla import FP8_CALLS, FlashMla, FlashMlaPlan
 
@@ -27,10 +27,22 @@ class SglDense(FlashMla):
 
 class SglSparse(FlashMlaSparse):
     name = "flashmla:sgl_sparse"
-    description = "FlashMLA's sparse decode in SGLang's build, given every key of each query"
+    description = ("FlashMLA's sparse decode in SGLang's build, given the chosen keys, or every key of each query where a "
+                   "layer chooses none")
     requires = REQUIRES
     kernel = "flash_mla_legacy.sparse_decode_fwd"
     calls = {LEGACY: "sparse_decode_fwd"}
+
+    def requests_of(self, batch):
+        """SGLang's flashmla_kv makes each query token of a step of chosen keys a request, prompts included."""
+        return sum(batch.q_lens) if batch.problem.topk > 0 else batch.batch_size
+
+    def no_step(self, problem):
+        return first_reason(
+            (problem.topk == 0 and problem.mode not in ("decode", "target_verify"),
+             f"of every key decodes and chains of drafts only, not {problem.mode}"),
+            (problem.topk > 0 and problem.max_q_tokens > 11000,
+             "11000 query tokens at most: its schedule has them all in the shared memory of one block"))
 
 
 backends = with_lse_variants(SglDense, SglSparse)

@@ -44,6 +44,9 @@ class FlashMla:
             return {"qk_input": "e4m3", "p": "e4m3", "lse": self.with_lse}
         return {"p": problem.dtype, "lse": self.with_lse}
 
+    def requests_of(self, batch):
+        return batch.batch_size
+
     def plan(self, batch):
         if batch.problem.cache_dtype == "e4m3":
             self.fp8_operators = self.fp8_library.load(*FP8_CALLS.split())
@@ -56,9 +59,9 @@ class FlashMlaPlan(Plan):
 
     def bind(self, batch, backend):
         self.with_lse, self.operators = backend.with_lse, backend.operators
-        requests = batch.batch_size
-        # A recorded plan's padding is nobody's query.
-        self.has_empty_rows = 0 in batch.kv_lens and not self.problem.recorded
+        requests = backend.requests_of(batch)
+        # A recorded plan's padding is nobody's query. Only the device knows whether a list is empty.
+        self.has_empty_rows = self.problem.topk > 0 or 0 in batch.kv_lens and not self.problem.recorded
         self.q, self.out = (x.view(requests, -1, *x.shape[1:]) for x in (self.q, self.out))
         self.by_head = self.lse.view(requests, -1, self.lse.shape[1]).transpose(1, 2)
         self.drafts = self.problem.mode == "target_verify"

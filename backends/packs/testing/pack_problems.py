@@ -13,11 +13,16 @@ def problem(**changed):
                  max_q_tokens=4, max_kv_len=900, step="attention", cache_scales="tensor",
                  attention_chunk=0, dual_chunk_size=0, temperature_len=0, causal_block=1, multi_item=False,
                  empty_rows=False, queries_apart=False, drafts_are_chains=False, spans=False,
-                 spans_within_window=False)
+                 spans_within_window=False, topk=0, topk_unit=1, topk_groups=1, topk_length_counts=False,
+                 topk_repeats=False)
     whole = {**plain, **changed}
     return types.SimpleNamespace(**{"q_dtype": whole["dtype"], "out_dtype": whole["dtype"], "q_scales": "tensor",
                                     "page_stride": whole["page_size"], **whole})
 
 
+LATENT = dict(family="latent", heads_q=16, heads_kv=1, head_dim_qk=576, head_dim_v=512, page_size=64)
+BLOCKS = dict(cache_dtype="e4m3", cache_scales="block")
+CHAIN = dict(mode="target_verify", max_q_len=4, max_q_tokens=16, drafts_are_chains=True)
+TREE = dict(mode="target_verify", max_q_len=16, max_q_tokens=64)
 CHUNK = dict(mode="extend", max_q_len=100, max_q_tokens=300)
 DELTA_NET = dict(family="recurrent", heads_q=16, heads_kv=32)

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""What engines' kernels of chosen keys take, and what they are given, without any of their packages."""
+import importlib.util
+import os
+import pathlib
+import sys
+import types
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "testing")]
+sys.dont_write_bytecode = True
+
+import chosen_rows
+import flashmla_pack
+import flashmla_sparse
+import vllm_pack
+from pack_problems import BLOCKS, CHAIN, CHUNK, LATENT, TREE, problem
+
+BACKENDS = {cls.name: cls() for pack in (flashmla_pack, vllm_pack) for cls in pack.backends}
+
+CHOSEN = {**LATENT, "topk": 300}
+ROWS = {**CHOSEN, **BLOCKS}
+
+# Who takes which layer of chosen keys: all others refuse it.
+TAKEN = [
+    (ROWS, "vllm:flashmla_sparse flashmla:sgl_sparse"),
+    ({**ROWS, **CHAIN}, "vllm:flashmla_sparse flashmla:sgl_sparse"),
+    ({**ROWS, **TREE}, ""),
+    ({**ROWS, **CHUNK}, "vllm:flashmla_sparse flashmla:sgl_sparse"),
+    ({**ROWS, **CHUNK, "heads_q": 32}, "flashmla:sgl_sparse"),
+    ({**ROWS, **CHAIN, "heads_q": 32}, "vllm:flashmla_sparse flashmla:sgl_sparse"),
+    ({**ROWS, **CHUNK, "max_q_tokens": 20000}, "vllm:flashmla_sparse"),
+    ({**ROWS, **CHUNK, "max_q_tokens": 70000}, ""),
+    ({**ROWS, "heads_q": 192}, ""),
+    ({**ROWS, "topk_unit": 16}, ""),
+    ({**ROWS, "topk_groups": 2}, ""),
+    ({**ROWS, "topk_length_counts": True, "topk_repeats": True}, "vllm:flashmla_sparse flashmla:sgl_sparse"),
+    ({**ROWS, "page_size": 16}, ""),
+    ({**ROWS, "has_sinks": True}, ""),
+    (CHOSEN, ""),
+    (dict(topk=64), ""),
+]
+
+needs_numpy = unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
+
+
+def named(snapshot, operator, arguments):
+    """Arguments given by place, under the names of the operator's schema."""
+    lines = pathlib.Path(HERE, "schemas", f"{snapshot}.txt").read_text().splitlines()
+    schema = lines[lines.index(operator) + 2].strip()
+    names = [each.split("=")[0].split()[-1] for each in schema[1:schema.index(") ->")].split(", ")]
+    assert len(arguments) <= len(names), (operator, schema)
+    return dict(zip(names, arguments))
+
+
+def step(lists, lengths, q_lens):
+    """A batch whose requests have pages of 4 keys, with the lists of its tokens and of padding."""
+    import numpy
+    table = [[3, 7], [9, -1], [5, 2]][:len(q_lens)]
+    arrays = {"topk_indices": numpy.array(lists, numpy.int32)[:, None], "topk_length": numpy.array(lengths)[:, None],
+              "block_table": numpy.array(table, numpy.int32)}
+    return types.SimpleNamespace(
+        problem=problem(page_size=4, topk=len(lists[0])), q_lens=q_lens, batch_size=len(q_lens),
+        tensor=lambda role: types.SimpleNamespace(torch=lambda: arrays[role]))
+
+
+def rows(batch):
+    """ChosenRows of a batch, by NumPy."""
+    import numpy
+    made = object.__new__(chosen_rows.ChosenRows)
+    made.where, made.page_size, made.columns = numpy.where, 4, numpy.arange(batch.problem.topk)
+    made.requests = numpy.repeat(numpy.arange(batch.batch_size), batch.q_lens)
+    return made
+
+
+class TakenTest(unittest.TestCase):
+    def test_every_layer_of_chosen_keys_is_taken_by_those_whose_kernels_can(self):
+        for changed, names in TAKEN:
+            with self.subTest(changed):
+                taken = {name for name, backend in BACKENDS.items() if getattr(backend, "reads_selection", False)
+                         and backend.supports(problem(**changed)) is None}
+                self.assertEqual(set(names.split()), {name for name in taken if not name.endswith(":lse")})
+                self.assertEqual({f"{name}:lse" for name in names.split()}, {name for name in taken if name.endswith(":lse")})
+
+    def test_a_step_is_cut_into_the_requests_of_each_engine(self):
+        batch = types.SimpleNamespace(batch_size=3, q_lens=[4, 4, 4])
+
+        def requests(name, **changed):
+            batch.problem = problem(**changed)
+            return BACKENDS[name].requests_of(batch)
+        self.assertEqual([requests("vllm:flashmla_sparse", **ROWS, **changed) for changed in ({}, CHAIN)], [1, 1])
+        self.assertEqual(requests("vllm:flashmla_sparse", **{**ROWS, "heads_q": 32}), 3)
+        self.assertEqual(requests("vllm:flashmla_sparse", **LATENT), 3)
+        self.assertEqual(requests("flashmla:sgl_sparse", **ROWS), 12)
+        self.assertEqual(requests("flashmla:sgl_sparse", **LATENT), 3)
+        self.assertEqual(requests("vllm:flashmla", **LATENT), 3)
+
+
+@needs_numpy
+class GivenTest(unittest.TestCase):
+    def test_keys_of_lists_become_rows_by_the_block_table(self):
+        batch = step([[4, 0, -1, 7], [5, -1, 1, 3], [0, 0, 2, -1], [-1, -1, 6, 3]], [4, 3, 4, 4], q_lens=[2, 1, 1])
+        self.assertEqual(rows(batch).of(batch).tolist(),
+                         [[28, 12, -1, 31], [29, -1, 13, -1], [36, 36, 38, -1], [-1, -1, 10, 23]])
+
+    def test_rows_of_padding_are_left_out(self):
+        batch = step([[4, 0], [1, 2], [-1, -1]], [2, 2, 0], q_lens=[1, 1])
+        self.assertEqual(rows(batch).of(batch).tolist(), [[28, 12], [37, 38]])
+
+    def test_the_sparse_decode_is_given_the_lists_of_each_step_and_no_length(self):
+        import numpy
+        first, then = (step([[list_of, 1, 1], [2, -1, 5]], [3, 2], q_lens=[1, 1]) for list_of in (4, 6))
+        plan = object.__new__(flashmla_sparse.FlashMlaSparsePlan)
+        plan.problem = problem(**{**ROWS, "topk": 3})
+        plan.chosen, plan.keys = rows(first), numpy.full((1, 2, 128), -1, dtype=numpy.int32)
+        plan.q_in, plan.k_cache, plan.schedule = "q", "rows", ("metadata", "splits")
+        for batch, row in ((first, 28), (then, 30)):
+            plan.prepare(batch)
+            given = named("vllm-0.33.0", "_flashmla_C.sparse_decode_fwd", plan.arguments)
+            self.assertEqual(given["indices"][0, :, :5].tolist(), [[row, 13, 13, -1, -1], [38, -1, -1, -1, -1]])
+            self.assertTrue((given["indices"][:, :, 3:] == -1).all())
+            self.assertEqual([given[name] for name in ("q", "kv", "d_v", "sm_scale", "tile_scheduler_metadata", "num_splits")],
+                             ["q", "rows", 512, 0.1, "metadata", "splits"])
+            self.assertEqual({given[name] for name in ("topk_length", "attn_sink", "extra_kv", "extra_indices",
+                                                       "extra_topk_length", "out_")}, {None})
+            theirs = named("sgl-flash-mla-1.0.0", "flash_mla_legacy.sparse_decode_fwd", plan.arguments)
+            self.assertEqual([name for name in theirs if theirs[name] is not given.get(name)], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
