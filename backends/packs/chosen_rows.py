@@ -31,14 +31,24 @@ class ChosenRows:
 
     def __init__(self, batch):
         import torch
-        self.where, self.page_size = torch.where, batch.problem.page_size
+        self.where, self.take, self.page_size = torch.where, torch.take_along_dim, batch.problem.page_size
         device = batch.tensor("topk_indices").torch().device
         # In a recorded plan all requests have the same number of tokens, in every step.
         requests = torch.repeat_interleave(torch.arange(batch.batch_size), torch.tensor(batch.q_lens))
         self.requests, self.columns = requests.to(device), torch.arange(batch.problem.topk, device=device)
 
+    def lengths(self, batch):
+        """[tokens]: topk_length of a step."""
+        return request_rows(batch, "topk_length")[:, 0]
+
     def of(self, batch):
         """[tokens, topk]: physical_rows() of a step."""
-        lists, lengths = (request_rows(batch, role)[:, 0] for role in ("topk_indices", "topk_length"))
-        return physical_rows(self.where, lists, lengths, self.requests, self.columns,
-                             batch.tensor("block_table").torch(), self.page_size)
+        return physical_rows(self.where, request_rows(batch, "topk_indices")[:, 0], self.lengths(batch), self.requests,
+                             self.columns, batch.tensor("block_table").torch(), self.page_size)
+
+    def in_front(self, batch):
+        """The same with -1 behind all rows, as vLLM's conversion leaves them, and [tokens] how many rows there are."""
+        rows = self.of(batch)
+        there = rows >= 0
+        order = self.where(there, self.columns, self.columns + len(self.columns)).argsort(1)
+        return self.take(rows, order, 1), there.sum(1)

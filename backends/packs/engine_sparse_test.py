@@ -8,6 +8,7 @@ import pathlib
 import sys
 import types
 import unittest
+from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "testing")]
@@ -16,6 +17,7 @@ sys.dont_write_bytecode = True
 import chosen_rows
 import flashmla_pack
 import flashmla_sparse
+import flashmla_sparse_prefill
 import vllm_pack
 from pack_problems import BLOCKS, CHAIN, CHUNK, LATENT, TREE, problem
 
@@ -40,7 +42,20 @@ TAKEN = [
     ({**ROWS, "topk_length_counts": True, "topk_repeats": True}, "vllm:flashmla_sparse flashmla:sgl_sparse"),
     ({**ROWS, "page_size": 16}, ""),
     ({**ROWS, "has_sinks": True}, ""),
-    (CHOSEN, ""),
+    (CHOSEN, "vllm:flashmla_sparse_prefill flashmla:sgl_sparse_prefill"),
+    ({**CHOSEN, **CHUNK}, "vllm:flashmla_sparse_prefill flashmla:sgl_sparse_prefill"),
+    ({**CHOSEN, **CHUNK, "mode": "mixed", "heads_q": 128, "page_size": 16},
+     "vllm:flashmla_sparse_prefill flashmla:sgl_sparse_prefill"),
+    ({**CHOSEN, **CHAIN, "topk_length_counts": True, "topk_repeats": True},
+     "vllm:flashmla_sparse_prefill flashmla:sgl_sparse_prefill"),
+    ({**CHOSEN, **TREE}, ""),
+    ({**CHOSEN, "topk_unit": 16}, ""),
+    ({**CHOSEN, "topk_groups": 2}, ""),
+    ({**CHOSEN, "heads_q": 192}, ""),
+    ({**CHOSEN, "dtype": "f16", "cache_dtype": "f16"}, ""),
+    ({**CHOSEN, "cache_dtype": "e4m3"}, ""),
+    ({**CHOSEN, "head_dim_qk": 512}, ""),
+    (LATENT, ""),
     (dict(topk=64), ""),
 ]
 
@@ -71,7 +86,8 @@ def rows(batch):
     """ChosenRows of a batch, by NumPy."""
     import numpy
     made = object.__new__(chosen_rows.ChosenRows)
-    made.where, made.page_size, made.columns = numpy.where, 4, numpy.arange(batch.problem.topk)
+    made.where, made.take, made.page_size = numpy.where, numpy.take_along_axis, 4
+    made.columns = numpy.arange(batch.problem.topk)
     made.requests = numpy.repeat(numpy.arange(batch.batch_size), batch.q_lens)
     return made
 
@@ -110,6 +126,12 @@ class GivenTest(unittest.TestCase):
         batch = step([[4, 0], [1, 2], [-1, -1]], [2, 2, 0], q_lens=[1, 1])
         self.assertEqual(rows(batch).of(batch).tolist(), [[28, 12], [37, 38]])
 
+    def test_rows_come_in_front_in_their_order_and_are_counted(self):
+        batch = step([[-1, 4, -1, 0], [3, 3, 1, 2], [-1, -1, -1, -1]], [4, 3, 4], q_lens=[1, 1, 1])
+        found, counts = rows(batch).in_front(batch)
+        self.assertEqual(found.tolist(), [[28, 12, -1, -1], [39, 39, 37, -1], [-1] * 4])
+        self.assertEqual(counts.tolist(), [2, 3, 0])
+
     def test_the_sparse_decode_is_given_the_lists_of_each_step_and_no_length(self):
         import numpy
         first, then = (step([[list_of, 1, 1], [2, -1, 5]], [3, 2], q_lens=[1, 1]) for list_of in (4, 6))
@@ -128,6 +150,47 @@ class GivenTest(unittest.TestCase):
                                                        "extra_topk_length", "out_")}, {None})
             theirs = named("sgl-flash-mla-1.0.0", "flash_mla_legacy.sparse_decode_fwd", plan.arguments)
             self.assertEqual([name for name in theirs if theirs[name] is not given.get(name)], [])
+
+    def prefill(self, cls, heads, batch):
+        """The operator's arguments by name and the plan, with the queries of `heads` heads."""
+        import numpy
+        plan = object.__new__(flashmla_sparse_prefill.SparsePrefillPlan)
+        plan.problem, tokens = problem(**{**CHOSEN, "topk": batch.problem.topk}), sum(batch.q_lens)
+        plan.logit_scale = lambda batch: 0.25
+        plan.torch = types.SimpleNamespace(
+            full=lambda shape, value, **given: numpy.full(shape, value), int32=None,
+            empty=lambda shape, **given: numpy.zeros(shape))
+        plan.q = types.SimpleNamespace(shape=(tokens, heads, 576), device="cuda", new_zeros=lambda shape: shape)
+        plan.k_cache, plan.out = types.SimpleNamespace(view=lambda *shape: shape), "out"
+        backend = cls()
+        backend.operators = types.SimpleNamespace(sparse_prefill_fwd=types.SimpleNamespace(default=None))
+        with mock.patch.object(flashmla_sparse_prefill, "ChosenRows", rows):
+            plan.bind(batch, backend)
+        plan.prepare(batch)
+        of_vllm = cls is flashmla_sparse_prefill.SparsePrefill
+        return named(*(("vllm-0.33.0", "_flashmla_C.sparse_prefill_fwd") if of_vllm else
+                       ("sgl-flash-mla-1.0.0", "flash_mla_legacy.sparse_prefill_fwd")), plan.arguments), plan
+
+    def test_the_sparse_prefill_is_given_rows_in_front_by_vllm_and_lengths_of_the_lists_by_sglang(self):
+        batch = step([[-1, 4, 2], [1, 1, 5]], [3, 2], q_lens=[2])
+        for cls, lists, lengths in ((flashmla_sparse_prefill.SparsePrefill, [[28, 14, -1], [13, 13, -1]], [2, 2]),
+                                    (flashmla_pack.SglSparsePrefill, [[-1, 28, 14], [13, 13, -1]], [3, 2])):
+            given, _ = self.prefill(cls, 64, batch)
+            self.assertEqual(given["indices"].shape, (2, 1, 128))
+            self.assertEqual(given["indices"][:, 0, :3].tolist(), lists)
+            self.assertTrue((given["indices"][:, 0, 3:] == -1).all())
+            self.assertEqual(given["topk_length"].tolist(), lengths)
+            self.assertEqual((given["kv"], given["sm_scale"], given["d_v"], given["attn_sink"]), ((-1, 1, 576), 0.25, 512, None))
+
+    def test_the_sparse_prefill_writes_where_it_is_told_if_no_heads_are_added(self):
+        batch = step([[1, 2]], [2], q_lens=[1])
+        for heads, padded in ((16, 64), (64, 64), (65, 128), (128, 128)):
+            given, plan = self.prefill(flashmla_sparse_prefill.SparsePrefill, heads, batch)
+            whole = heads == padded
+            self.assertEqual(given["out_"], "out" if whole else None)
+            self.assertEqual(given["q"], plan.q if whole else (1, padded, 576))
+        given, _ = self.prefill(flashmla_pack.SglSparsePrefill, 64, batch)
+        self.assertEqual(list(given)[-1], "topk_length")
 
 
 if __name__ == "__main__":

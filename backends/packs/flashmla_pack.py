@@ -4,6 +4,7 @@
 from engine_packages import Library
 from engine_tools import first_reason, with_lse_variants
 from flashmla_sparse import FlashMlaSparse
+from flashmla_sparse_prefill import SparsePrefill
 from vllm_flashmla import FP8_CALLS, FlashMla, FlashMlaPlan
 
 LEGACY = Library("flash_mla", "flash_mla_legacy", ("_C_legacy.abi3.so",))
@@ -45,4 +46,16 @@ class SglSparse(FlashMlaSparse):
              "11000 query tokens at most: its schedule has them all in the shared memory of one block"))
 
 
-backends = with_lse_variants(SglDense, SglSparse)
+class SglSparsePrefill(SparsePrefill):
+    name = "flashmla:sgl_sparse_prefill"
+    description = "FlashMLA's sparse prefill in SGLang's build over bf16 latent rows, a list of chosen keys for each query token"
+    requires = REQUIRES
+    kernel = "flash_mla_legacy.sparse_prefill_fwd"
+    calls = {LEGACY: "sparse_prefill_fwd"}
+    writes_out = False
+
+    def lists_of(self, chosen, batch):
+        return chosen.of(batch), chosen.lengths(batch)
+
+
+backends = with_lse_variants(SglDense, SglSparse, SglSparsePrefill)

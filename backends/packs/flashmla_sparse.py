@@ -7,6 +7,14 @@ from vllm_flashmla import FlashMla, FlashMlaPlan
 from vllm_wheel import FLASH_MLA, REQUIRES
 
 
+def with_all_heads(q):
+    """Queries for a kernel that is compiled for 64 and 128 heads: themselves, or zeros of so many heads, as engines have
+    them, into whose first each run copies them."""
+    *tokens, heads, dim = q.shape
+    most = 64 if heads <= 64 else 128
+    return q if heads == most else q.new_zeros((*tokens, most, dim))
+
+
 class FlashMlaSparse:
     """Rows of 656 bytes are read by the kernel for DeepSeek-V3.2's chosen keys only. A layer without a selection gives it
     all keys of a query, as engines do where there are fewer than are chosen."""
@@ -68,11 +76,8 @@ class FlashMlaSparsePlan(FlashMlaPlan):
         import numpy
         super().bind(batch, backend)
         torch, self.numpy = self.torch, numpy
-        requests, q_len, heads, dim = self.q.shape
-        # It is compiled for 64 and 128 heads; vLLM adds heads of zeros.
-        most = 64 if heads <= 64 else 128
-        self.q_in = self.q if heads == most else torch.zeros((requests, q_len, most, dim), dtype=self.q.dtype,
-                                                             device="cuda")
+        requests, q_len = self.q.shape[:2]
+        self.q_in = with_all_heads(self.q)
         if self.problem.topk > 0:
             self.chosen = ChosenRows(batch)
         most_keys = self.problem.topk or max(self.longest(batch)[1], 1)

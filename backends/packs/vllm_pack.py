@@ -5,6 +5,7 @@ from engine_packages import arguments_of
 from engine_tools import Plan, alibi_slopes, first_reason, no_paged_attention, with_lse_variants
 from flash_attention_3 import AbsorbedMla, FlashAttention3, RaggedPlan
 from flashmla_sparse import FlashMlaSparse
+from flashmla_sparse_prefill import SparsePrefill
 from vllm_cascade import MERGE, Cascade
 from vllm_cache_writers import ConcatAndCacheMla, ReshapeAndCache, ReshapeAndCacheFlash
 from vllm_delta_nets import DeltaNetChunks, DeltaNetDecode, DeltaNetVerify
@@ -121,6 +122,6 @@ class Fa2Plan(Plan):
             self.lse.masked_fill_(self.lse == float("inf"), -float("inf"))
 
 
-backends = [*with_lse_variants(Fa3, Fa3Mla, Fa3Cascade, Fa2, FlashMla, FlashMlaSparse), TritonMla, TritonUnified,
+backends = [*with_lse_variants(Fa3, Fa3Mla, Fa3Cascade, Fa2, FlashMla, FlashMlaSparse, SparsePrefill), TritonMla, TritonUnified,
             PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla,
             DeltaNetDecode, DeltaNetVerify, DeltaNetChunks, PageIndices]

@@ -33,6 +33,8 @@ constexpr KernelRow kKernels[] = {
     {kSgl, "flashinfer", Step::kPrompt, 0, 999, 0, "flashinfer:prefill_fa2"},
     {kSgl, "flashinfer", Step::kPrompt, 0, 999, 0, "flashinfer:mla_fa2"},
     {kSgl, "flashmla", Step::kAny, 0, 999, 0, "vllm:flashmla"},
+    {kSgl, "dsa", Step::kAny, 90, 99, 0, "flashmla:sgl_sparse"},
+    {kSgl, "dsa", Step::kAny, 90, 99, 0, "flashmla:sgl_sparse_prefill"},
     {kSgl, "triton", Step::kDecode, 0, 999, 0, "sglang:triton_decode"},
     {kSgl, "triton", Step::kPrompt, 0, 999, 0, "sglang:triton_extend"},
     {kSgl, "trtllm_mha", Step::kDecode, 90, 90, 0, "flashinfer:xqa"},
@@ -49,6 +51,7 @@ constexpr KernelRow kKernels[] = {
     {kVl, "FLASH_ATTN_MLA", Step::kAny, 90, 99, 0, "vllm:fa3_mla"},
     {kVl, "FLASHMLA", Step::kAny, 0, 999, 0, "vllm:flashmla"},
     {kVl, "FLASHMLA_SPARSE", Step::kAny, 90, 99, 0, "vllm:flashmla_sparse"},
+    {kVl, "FLASHMLA_SPARSE", Step::kAny, 90, 99, 0, "vllm:flashmla_sparse_prefill"},
     {kVl, "TRITON_MLA", Step::kDecode, 0, 999, 0, "vllm:triton_mla"},
 };
 
