@@ -18,6 +18,7 @@ import chosen_rows
 import flashmla_pack
 import flashmla_sparse
 import flashmla_sparse_prefill
+import vllm_fa3_sparse
 import vllm_pack
 from pack_problems import BLOCKS, CHAIN, CHUNK, LATENT, TREE, problem
 
@@ -25,6 +26,7 @@ BACKENDS = {cls.name: cls() for pack in (flashmla_pack, vllm_pack) for cls in pa
 
 CHOSEN = {**LATENT, "topk": 300}
 ROWS = {**CHOSEN, **BLOCKS}
+BF16 = "vllm:flashmla_sparse_prefill vllm:fa3_mla_sparse flashmla:sgl_sparse_prefill"
 
 # Who takes which layer of chosen keys: all others refuse it.
 TAKEN = [
@@ -42,17 +44,15 @@ TAKEN = [
     ({**ROWS, "topk_length_counts": True, "topk_repeats": True}, "vllm:flashmla_sparse flashmla:sgl_sparse"),
     ({**ROWS, "page_size": 16}, ""),
     ({**ROWS, "has_sinks": True}, ""),
-    (CHOSEN, "vllm:flashmla_sparse_prefill flashmla:sgl_sparse_prefill"),
-    ({**CHOSEN, **CHUNK}, "vllm:flashmla_sparse_prefill flashmla:sgl_sparse_prefill"),
-    ({**CHOSEN, **CHUNK, "mode": "mixed", "heads_q": 128, "page_size": 16},
-     "vllm:flashmla_sparse_prefill flashmla:sgl_sparse_prefill"),
-    ({**CHOSEN, **CHAIN, "topk_length_counts": True, "topk_repeats": True},
-     "vllm:flashmla_sparse_prefill flashmla:sgl_sparse_prefill"),
+    (CHOSEN, BF16),
+    ({**CHOSEN, **CHUNK}, BF16),
+    ({**CHOSEN, **CHUNK, "mode": "mixed", "heads_q": 128, "page_size": 16}, BF16),
+    ({**CHOSEN, **CHAIN, "topk_length_counts": True, "topk_repeats": True}, BF16),
     ({**CHOSEN, **TREE}, ""),
     ({**CHOSEN, "topk_unit": 16}, ""),
     ({**CHOSEN, "topk_groups": 2}, ""),
-    ({**CHOSEN, "heads_q": 192}, ""),
-    ({**CHOSEN, "dtype": "f16", "cache_dtype": "f16"}, ""),
+    ({**CHOSEN, "heads_q": 192}, "vllm:fa3_mla_sparse"),
+    ({**CHOSEN, "dtype": "f16", "cache_dtype": "f16"}, "vllm:fa3_mla_sparse"),
     ({**CHOSEN, "cache_dtype": "e4m3"}, ""),
     ({**CHOSEN, "head_dim_qk": 512}, ""),
     (LATENT, ""),
@@ -62,12 +62,23 @@ TAKEN = [
 needs_numpy = unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
 
 
-def named(snapshot, operator, arguments):
-    """Arguments given by place, under the names of the operator's schema."""
+def arguments_in(snapshot, operator):
+    """The arguments of an operator as a snapshot has them, like those of torch's schema."""
     lines = pathlib.Path(HERE, "schemas", f"{snapshot}.txt").read_text().splitlines()
     schema = lines[lines.index(operator) + 2].strip()
-    names = [each.split("=")[0].split()[-1] for each in schema[1:schema.index(") ->")].split(", ")]
-    assert len(arguments) <= len(names), (operator, schema)
+    found = []
+    for written in schema[1:schema.index(") ->")].split(", "):
+        kind, name = written.split("=")[0].rsplit(" ", 1)
+        found.append(types.SimpleNamespace(
+            name=name, default_value=None, has_default_value=lambda written=written: "=" in written,
+            type=types.SimpleNamespace(kind=lambda kind=kind: "OptionalType" if kind.endswith("?") else kind)))
+    return found
+
+
+def named(snapshot, operator, arguments):
+    """Arguments given by place, under their names."""
+    names = [argument.name for argument in arguments_in(snapshot, operator)]
+    assert len(arguments) <= len(names), (operator, names)
     return dict(zip(names, arguments))
 
 
@@ -191,6 +202,40 @@ class GivenTest(unittest.TestCase):
             self.assertEqual(given["q"], plan.q if whole else (1, padded, 576))
         given, _ = self.prefill(flashmla_pack.SglSparsePrefill, 64, batch)
         self.assertEqual(list(given)[-1], "topk_length")
+
+    def test_flash_attention_3_is_given_pages_of_one_key_and_requests_of_one_token(self):
+        import numpy
+        batch = step([[-1, 4, 2], [1, 1, 5]], [3, 2], q_lens=[2])
+        plan = object.__new__(vllm_fa3_sparse.Fa3MlaSparsePlan)
+        plan.problem, plan.logit_scale = problem(**{**CHOSEN, "topk": 3}), lambda batch: 0.25
+        plan.torch = types.SimpleNamespace(
+            int32=numpy.int32, full=lambda shape, value, **given: numpy.full(shape, value), zeros=lambda n, **given: numpy.ones(n),
+            arange=lambda n, **given: numpy.arange(n))
+        plan.query_parts = lambda: ("nope", "rope")
+        Device = type("Device", (numpy.ndarray,), {"device": "cuda", "view": numpy.ndarray.reshape,
+                                                   "unsqueeze": lambda self, dim: numpy.expand_dims(self, dim)})
+        plan.out = numpy.ndarray.view(numpy.zeros((2, 16, 512)), Device)
+        plan.k_cache = numpy.ndarray.view(numpy.zeros((10, 4, 1, 576)) + numpy.arange(576), Device)
+        forward = types.SimpleNamespace(_schema=types.SimpleNamespace(arguments=arguments_in("vllm-0.33.0", "_vllm_fa3_C.fwd")))
+        backend = vllm_fa3_sparse.Fa3MlaSparse()
+        backend.operators = types.SimpleNamespace(fwd=types.SimpleNamespace(default=forward))
+        with mock.patch.object(vllm_fa3_sparse, "ChosenRows", rows):
+            plan.bind(batch, backend)
+        plan.prepare(batch)
+        given = named("vllm-0.33.0", "_vllm_fa3_C.fwd", plan.arguments)
+        self.assertEqual(given["page_table"].tolist(), [[28, 14, -1], [13, 13, -1]])
+        self.assertEqual((given["seqused_k"].tolist(), given["cu_seqlens_q"].tolist()), ([2, 2], [0, 1, 2]))
+        self.assertEqual((given["q"], given["q_v"], given["max_seqlen_q"], given["max_seqlen_k"]), ("rope", "nope", 1, 3))
+        self.assertEqual((given["k"].shape, given["v"].shape), ((40, 1, 1, 64), (40, 1, 1, 512)))
+        self.assertEqual((given["k"].flat[0], given["v"].flat[0]), (512, 0))
+        self.assertIs(given["out"], plan.out)
+        plain = {"softmax_scale": 0.25, "is_causal": True, "window_size_left": -1, "window_size_right": -1, "softcap": 0.0,
+                 "is_rotary_interleaved": True, "num_splits": 0, "sm_margin": 0, "cp_world_size": 1, "cp_rank": 0}
+        self.assertEqual({name: given[name] for name in plain}, plain)
+        self.assertEqual({name for name, value in given.items() if value is None}, {
+            "k_new", "v_new", "cu_seqlens_k", "cu_seqlens_k_new", "seqused_q", "kv_batch_idx", "leftpad_k", "rotary_cos",
+            "rotary_sin", "seqlens_rotary", "q_descale", "k_descale", "v_descale", "scheduler_metadata", "pack_gqa", "s_aux",
+            "cp_tot_seqused_k"})
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from flashmla_sparse_prefill import SparsePrefill
 from vllm_cascade import MERGE, Cascade
 from vllm_cache_writers import ConcatAndCacheMla, ReshapeAndCache, ReshapeAndCacheFlash
 from vllm_delta_nets import DeltaNetChunks, DeltaNetDecode, DeltaNetVerify
+from vllm_fa3_sparse import Fa3MlaSparse
 from vllm_flashmla import FlashMla
 from vllm_index_builder import PageIndices
 from vllm_paged_attention import PagedAttentionV1, PagedAttentionV2
@@ -122,6 +123,6 @@ class Fa2Plan(Plan):
             self.lse.masked_fill_(self.lse == float("inf"), -float("inf"))
 
 
-backends = [*with_lse_variants(Fa3, Fa3Mla, Fa3Cascade, Fa2, FlashMla, FlashMlaSparse, SparsePrefill), TritonMla, TritonUnified,
-            PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla,
+backends = [*with_lse_variants(Fa3, Fa3Mla, Fa3MlaSparse, Fa3Cascade, Fa2, FlashMla, FlashMlaSparse, SparsePrefill),
+            TritonMla, TritonUnified, PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla,
             DeltaNetDecode, DeltaNetVerify, DeltaNetChunks, PageIndices]

@@ -526,10 +526,14 @@ TEST(KernelsOfEngines, depend_on_device_step_and_grouping) {
   // Chains of drafts, too, are not decodes of one token.
   EXPECT_EQ(kernels_of(Engine::kVllm, "FLASH_ATTN_MLA", {.capability = 90, .decodes = false}),
             Names{"vllm:fa3_mla"});
-  // One reads fp8 rows, the other bf16 rows.
+  EXPECT_EQ(kernels_of(Engine::kVllm, "FLASH_ATTN_MLA_SPARSE", {.capability = 90}),
+            Names{"vllm:fa3_mla_sparse"});
+  // The first reads fp8 rows, the others bf16 rows.
   EXPECT_EQ(kernels_of(Engine::kVllm, "FLASHMLA_SPARSE", {.capability = 90}),
             (Names{"vllm:flashmla_sparse", "vllm:flashmla_sparse_prefill"}));
   EXPECT_EQ(kernels_of(Engine::kSglang, "dsa", {.capability = 90}),
+            (Names{"flashmla:sgl_sparse", "vllm:fa3_mla_sparse", "flashmla:sgl_sparse_prefill"}));
+  EXPECT_EQ(kernels_of(Engine::kSglang, "dsa", {.capability = 90, .decodes = false}),
             (Names{"flashmla:sgl_sparse", "flashmla:sgl_sparse_prefill"}));
   EXPECT_EQ(engine_backend_of(Engine::kVllm, "vllm:flashmla_sparse_prefill:lse"),
             "FLASHMLA_SPARSE");
