@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """What engines' kernels of chosen keys take, and what they are given, without any of their packages."""
+import contextlib
 import importlib.util
 import os
 import pathlib
@@ -20,6 +21,7 @@ import flashmla_sparse
 import flashmla_sparse_prefill
 import vllm_fa3_sparse
 import vllm_pack
+import vllm_topk
 from pack_problems import BLOCKS, CHAIN, CHUNK, LATENT, TREE, problem
 
 BACKENDS = {cls.name: cls() for pack in (flashmla_pack, vllm_pack) for cls in pack.backends}
@@ -57,6 +59,20 @@ TAKEN = [
     ({**CHOSEN, "head_dim_qk": 512}, ""),
     (LATENT, ""),
     (dict(topk=64), ""),
+]
+
+# Who selects which keys, of decodes unless said otherwise.
+SELECT = dict(step="select", topk=2048, max_q_tokens=64)
+ANY, EXACT = "vllm:top_k_per_row", "vllm:top_k_per_row vllm:persistent_topk"
+SELECTED = [
+    (SELECT, f"{EXACT} vllm:cooperative_topk"),
+    ({**SELECT, "topk": 512, "topk_unit": 16}, f"{EXACT} vllm:cooperative_topk"),
+    ({**SELECT, **LATENT, **CHUNK, "max_q_tokens": 65}, EXACT),
+    ({**SELECT, "topk": 24}, ANY),
+    ({**SELECT, "topk": 4096}, ""),
+    ({**SELECT, "topk_groups": 8}, ""),
+    ({**SELECT, "step": "attention"}, ""),
+    ({**SELECT, "step": "index"}, ""),
 ]
 
 needs_numpy = unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
@@ -111,6 +127,14 @@ class TakenTest(unittest.TestCase):
                          and backend.supports(problem(**changed)) is None}
                 self.assertEqual(set(names.split()), {name for name in taken if not name.endswith(":lse")})
                 self.assertEqual({f"{name}:lse" for name in names.split()}, {name for name in taken if name.endswith(":lse")})
+
+    def test_keys_are_selected_by_those_whose_kernels_can(self):
+        selectors = {name: backend for name, backend in BACKENDS.items() if getattr(backend, "selects_keys", False)}
+        for changed, names in SELECTED:
+            with self.subTest(changed):
+                self.assertEqual(set(names.split()), {name for name, backend in selectors.items()
+                                                      if backend.supports(problem(**changed)) is None})
+        self.assertEqual([name for name, backend in selectors.items() if "NHD" not in getattr(backend, "formats", ())], [])
 
     def test_a_step_is_cut_into_the_requests_of_each_engine(self):
         batch = types.SimpleNamespace(batch_size=3, q_lens=[4, 4, 4])
@@ -236,6 +260,72 @@ class GivenTest(unittest.TestCase):
             "k_new", "v_new", "cu_seqlens_k", "cu_seqlens_k_new", "seqused_q", "kv_batch_idx", "leftpad_k", "rotary_cos",
             "rotary_sin", "seqlens_rotary", "q_descale", "k_descale", "v_descale", "scheduler_metadata", "pack_gqa", "s_aux",
             "cp_tot_seqused_k"})
+
+
+class Tensor:
+    """Of a tensor its shape and strides."""
+    device = "cuda"
+
+    def __init__(self, *shape, strides=()):
+        self.shape, self.strides = shape, strides
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, index):
+        assert index == (slice(None), 0)
+        return Tensor(self.shape[0], *self.shape[2:], strides=(self.strides[0], *self.strides[2:]))
+
+    def stride(self):
+        return self.strides
+
+    def view(self, *shape):
+        return Tensor(*(self.shape[0] * self.shape[2] // shape[0] if size == -1 else size for size in shape))
+
+    def new_zeros(self, size):
+        return ["zeros", size]
+
+
+class SelectorsTest(unittest.TestCase):
+    def call(self, name, **changed):
+        """Of a step of 5 rows the operator that is called and its arguments by name, and what they were made of."""
+        tensors = {"logits": Tensor(5, 1, 960, strides=(1024, 1024, 1)), "row_lens": Tensor(5), "topk_indices": Tensor(5, 1, 512)}
+        batch = types.SimpleNamespace(
+            problem=problem(**{**SELECT, "topk": 512, **changed}), q_tokens=5, kv_lens=[33, 900],
+            tensor=lambda role: types.SimpleNamespace(torch=lambda: tensors[role]))
+        operators = types.SimpleNamespace(**{
+            each: types.SimpleNamespace(default=each) for each in ("top_k_per_row_decode", "top_k_per_row_prefill",
+                                                                   "persistent_topk", "cooperative_topk")})
+        torch = types.SimpleNamespace(uint8="u8", empty=lambda *shape, **given: (*shape, given["dtype"], given["device"]))
+        tools = types.SimpleNamespace(on=lambda stream: contextlib.nullcontext(), finish=lambda tensor: None)
+        backend = type(BACKENDS[name])()
+        backend.operators = operators
+        with mock.patch.dict(sys.modules, torch=torch, torch_tools=tools):
+            plan = vllm_topk.SelectorPlan(batch, backend)
+        ran = []
+        operator, plan.operator = plan.operator, lambda *arguments: ran.append(arguments)
+        plan.run(None)
+        self.assertEqual(ran, [plan.arguments])
+        return operator, named("vllm-0.33.0", f"_C.{operator}", plan.arguments), tensors
+
+    def test_each_row_is_given_its_own_length(self):
+        for mode, called, lens in (("decode", "top_k_per_row_decode", "seq_lens"), ("extend", "top_k_per_row_prefill", "rowEnds"),
+                                   ("target_verify", "top_k_per_row_decode", "seq_lens")):
+            operator, given, tensors = self.call("vllm:top_k_per_row", mode=mode)
+            self.assertEqual(operator, called)
+            self.assertIs(given[lens], tensors["row_lens"])
+            self.assertEqual((given["logits"].shape, given["indices"].shape), ((5, 960), (5, 512)))
+            self.assertEqual([given[name] for name in ("numRows", "stride0", "stride1", "topK")], [5, 1024, 1, 512])
+            self.assertEqual(given.get("next_n", 1), 1)
+            self.assertEqual(given.get("rowStarts", ["zeros", 5]), ["zeros", 5])
+
+    def test_long_rows_are_given_with_the_length_of_the_longest_in_units(self):
+        for name in ("persistent_topk", "cooperative_topk"):
+            operator, given, tensors = self.call(f"vllm:{name}", topk_unit=16)
+            self.assertEqual(operator, name)
+            self.assertEqual((given["k"], given["max_seq_len"], given["workspace"]), (512, 57, (1 << 20, "u8", "cuda")))
+            self.assertIs(given["lengths"], tensors["row_lens"])
+            self.assertEqual((given["logits"].shape, given["output"].shape), ((5, 960), (5, 512)))
 
 
 if __name__ == "__main__":
