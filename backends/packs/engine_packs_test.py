@@ -215,7 +215,8 @@ class EnginePacksTest(unittest.TestCase):
         of_keys = {name: backend for name, backend in BACKENDS.items() if not name.endswith(":lse")
                    and "recurrent layers only" not in (backend.supports(problem()) or "")}
         self.assertEqual({name for name, backend in of_keys.items() if not getattr(backend, "reads_page_gaps", False)},
-                         {"fa4:flash_attn", "fa4:vllm", "flashinfer:ragged_paged", "flashmla:sgl_sparse",
+                         {"fa4:flash_attn", "fa4:vllm", "flashinfer:ragged_paged", "flashinfer:sparse_mla",
+                          "flashmla:sgl_sparse",
                           "flashmla:sgl_sparse_prefill", "sglang:triton_decode", "sglang:triton_extend",
                           "sglang:triton_extend_merged", "sglang:triton_extend_unified", "vllm:fa3_mla_sparse",
                           "vllm:flashmla_sparse", "vllm:flashmla_sparse_prefill", "vllm:reshape_and_cache", "vllm:triton_mla"})

@@ -16,6 +16,8 @@ sys.path[:0] = [HERE, os.path.join(HERE, "testing")]
 sys.dont_write_bytecode = True
 
 import chosen_rows
+import flashinfer_pack
+import flashinfer_sparse_mla
 import flashmla_pack
 import flashmla_sparse
 import flashmla_sparse_prefill
@@ -24,11 +26,11 @@ import vllm_pack
 import vllm_topk
 from pack_problems import BLOCKS, CHAIN, CHUNK, LATENT, TREE, problem
 
-BACKENDS = {cls.name: cls() for pack in (flashmla_pack, vllm_pack) for cls in pack.backends}
+BACKENDS = {cls.name: cls() for pack in (flashinfer_pack, flashmla_pack, vllm_pack) for cls in pack.backends}
 
 CHOSEN = {**LATENT, "topk": 300}
 ROWS = {**CHOSEN, **BLOCKS}
-BF16 = "vllm:flashmla_sparse_prefill vllm:fa3_mla_sparse flashmla:sgl_sparse_prefill"
+BF16 = "vllm:flashmla_sparse_prefill vllm:fa3_mla_sparse flashinfer:sparse_mla flashmla:sgl_sparse_prefill"
 
 # Who takes which layer of chosen keys: all others refuse it.
 TAKEN = [
@@ -53,9 +55,10 @@ TAKEN = [
     ({**CHOSEN, **TREE}, ""),
     ({**CHOSEN, "topk_unit": 16}, ""),
     ({**CHOSEN, "topk_groups": 2}, ""),
-    ({**CHOSEN, "heads_q": 192}, "vllm:fa3_mla_sparse"),
-    ({**CHOSEN, "dtype": "f16", "cache_dtype": "f16"}, "vllm:fa3_mla_sparse"),
-    ({**CHOSEN, "cache_dtype": "e4m3"}, ""),
+    ({**CHOSEN, "heads_q": 192}, "vllm:fa3_mla_sparse flashinfer:sparse_mla"),
+    ({**CHOSEN, "dtype": "f16", "cache_dtype": "f16"}, "vllm:fa3_mla_sparse flashinfer:sparse_mla"),
+    ({**CHOSEN, "cache_dtype": "e4m3"}, "flashinfer:sparse_mla"),
+    ({**CHOSEN, "cache_dtype": "e4m3", "dtype": "f16"}, ""),
     ({**CHOSEN, "head_dim_qk": 512}, ""),
     (LATENT, ""),
     (dict(topk=64), ""),
@@ -260,6 +263,39 @@ class GivenTest(unittest.TestCase):
             "k_new", "v_new", "cu_seqlens_k", "cu_seqlens_k_new", "seqused_q", "kv_batch_idx", "leftpad_k", "rotary_cos",
             "rotary_sin", "seqlens_rotary", "q_descale", "k_descale", "v_descale", "scheduler_metadata", "pack_gqa", "s_aux",
             "cp_tot_seqused_k"})
+
+    def test_flashinfer_is_given_the_keys_of_all_lists_one_behind_the_other_and_their_lengths(self):
+        import numpy
+        Like = type("Like", (numpy.ndarray,), {"int": lambda self: self.astype(numpy.int32), "cpu": lambda self: self})
+        planned = []
+
+        def plan_of(batch):
+            plan = object.__new__(flashinfer_sparse_mla.SparseMlaPlan)
+            plan.problem, plan.logit_scale = problem(**{**CHOSEN, "topk": 3, "mode": "extend"}), lambda batch: 0.25
+            plan.torch = types.SimpleNamespace(int32=numpy.int32, zeros=numpy.zeros, arange=numpy.arange)
+            plan.q, plan.parts, plan.backend = types.SimpleNamespace(dtype="bf16"), ("nope", "rope"), flashinfer_sparse_mla.SparseMla()
+            plan.out, plan.k_cache = [0] * sum(batch.q_lens), types.SimpleNamespace(
+                dtype="bf16", view=lambda *shape: numpy.zeros((40, *shape[1:])))
+            plan.ints = lambda count: ["empty", count]
+            plan.wrapper = types.SimpleNamespace(plan=lambda **given: planned.append(given))
+            metadata = types.SimpleNamespace(csr=lambda *keys: dict(zip(("qo_indptr", "kv_indptr", "kv_indices", "kv_len_arr"), keys)))
+            plan.library = types.SimpleNamespace(mla=types.SimpleNamespace(
+                MLAPlanMetadata=metadata, BatchMLAPagedAttentionWrapper=lambda *given, **buffers: plan.wrapper))
+            made = rows(batch)
+            made.where = lambda *given: numpy.where(*given).view(Like)
+            plan.memory = None
+            with mock.patch.object(flashinfer_sparse_mla, "ChosenRows", lambda batch: made), \
+                    mock.patch.object(flashinfer_sparse_mla.MlaPlan, "bind", lambda self, batch, backend: self.make(batch)):
+                plan.bind(batch, plan.backend)
+            plan.prepare(batch)
+            return plan
+        plan = plan_of(step([[-1, 4, 2], [1, 1, 5], [-1, -1, -1]], [3, 2, 3], q_lens=[3]))
+        self.assertEqual({name: list(value) for name, value in planned[0]["metadata"].items()}, {
+            "qo_indptr": [0, 1, 2, 3], "kv_indptr": [0, 2, 4, 4], "kv_indices": [28, 14, 13, 13], "kv_len_arr": [2, 2, 0]})
+        self.assertEqual([planned[0][name] for name in ("page_size", "causal", "sm_scale", "head_dim_kpe")], [1, False, 0.25, 64])
+        self.assertEqual((plan.sizes(None), [part.shape for part in plan.cache_parts]), ((3, 3), [(40, 1, 512), (40, 1, 64)]))
+        plan_of(step([[-1, -1, -1]], [0], q_lens=[1]))
+        self.assertEqual(planned[1]["metadata"]["kv_indices"], ["empty", 1])
 
 
 class Tensor:

@@ -13,6 +13,7 @@ class MlaPlan(WrapperPlan):
     def bind(self, batch, backend):
         self.parts = self.query_parts()
         self.q = self.parts[0]
+        self.masked = self.problem.mode != "decode"
         super().bind(batch, backend)
 
     def make(self, batch):
@@ -23,17 +24,22 @@ class MlaPlan(WrapperPlan):
                        "kv_len_arr": self.buffers["last"]}
         self.wrapper = self.library.mla.BatchMLAPagedAttentionWrapper(
             self.memory, backend=self.backend.template, **buffers)
-        latent = self.problem.head_dim_v
-        rows = self.k_cache[:, :, 0]
-        self.cache_parts = rows[..., :latent], rows[..., latent:]
+        latent, pages = self.problem.head_dim_v, self.cache_pages()
+        self.cache_parts = pages[..., :latent], pages[..., latent:]
+
+    def cache_pages(self):
+        """[pages, page size, dim]"""
+        return self.k_cache[:, :, 0]
+
+    def indices(self, batch):
+        return {**super().indices(batch), "kv_len_arr": self.torch.tensor(batch.kv_lens, dtype=self.torch.int32)}
 
     def prepare(self, batch):
         problem = self.problem
-        csr = self.indices(batch)
-        lens = self.torch.tensor(batch.kv_lens, dtype=self.torch.int32)
-        latent, keys = problem.head_dim_v, (csr["qo_indptr"], csr["kv_indptr"], csr["kv_indices"], lens)
+        csr, latent = self.indices(batch), problem.head_dim_v
+        keys = [csr[name] for name in ("qo_indptr", "kv_indptr", "kv_indices", "kv_len_arr")]
         layer = {"num_heads": problem.heads_q, "head_dim_ckv": latent, "head_dim_kpe": problem.head_dim_qk - latent,
-                 "page_size": problem.page_size, "causal": problem.mode != "decode",
+                 "page_size": self.cache_parts[0].shape[1], "causal": self.masked,
                  "sm_scale": self.logit_scale(batch), "q_data_type": self.q.dtype, "kv_data_type": self.k_cache.dtype}
         self.given = {"lse": self.lse, "return_lse": True, "return_lse_base_on_e": True} if self.backend.with_lse else {}
         if not self.backend.takes_parts:

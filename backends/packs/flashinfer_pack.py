@@ -9,6 +9,7 @@ from engine_tools import first_reason, step_of, with_lse_variants
 from flashinfer_blackwell import CutlassMla, TrtllmGen
 from flashinfer_mla import MlaFa2, MlaFa3
 from flashinfer_ragged import Cascade, Ragged, RaggedPaged
+from flashinfer_sparse_mla import SparseMla
 from flashinfer_wrappers import (ATTENTION, DECODE, DECODE_WRAPPER, PAGED_WRAPPER, PARTIAL, PREFILL, WORKSPACES,
                                  FlashInfer, WrapperPlan, splitting)
 from flashinfer_xqa import Xqa
@@ -284,5 +285,5 @@ class Sinks(FlashInfer):
 
 
 backends = [*with_lse_variants(Decode, DecodeTensorCores, DecodeAuto, DecodeFastPlan, PrefillFa2, PrefillFa3,
-                               PrefillAuto, PrefillFa3Fp8, MultiItem, RaggedPaged, Ragged, Cascade, MlaFa2, MlaFa3),
+                               PrefillAuto, PrefillFa3Fp8, MultiItem, RaggedPaged, Ragged, Cascade, MlaFa2, MlaFa3, SparseMla),
             Sinks, Xqa, TrtllmGen, CutlassMla]

@@ -87,12 +87,15 @@ class WrapperPlan(Plan):
         swap = (lambda x: x.transpose(1, 2)) if self.layout == "HND" else lambda x: x
         self.cache = (swap(self.k_cache), swap(self.v_cache))  # its own order of dimensions
         self.types = {"q_data_type": self.q.dtype, "kv_data_type": self.k_cache.dtype}
-        requests = batch.batch_size
-        self.pages = -(-self.longest(batch)[1] // self.problem.page_size)  # of the longest request
+        requests, self.pages = self.sizes(batch)
         if self.problem.recorded:
             self.buffers = {"qo_indptr": self.ints(requests + 1), "kv_indptr": self.ints(requests + 1),
                             "kv_indices": self.ints(requests * self.pages), "last": self.ints(requests)}
         self.make(batch)
+
+    def sizes(self, batch):
+        """How many requests there are, and how many pages the longest has."""
+        return batch.batch_size, -(-self.longest(batch)[1] // self.problem.page_size)
 
     def ints(self, count):
         return self.torch.zeros(count, dtype=self.torch.int32, device="cuda")
