@@ -12,6 +12,7 @@ from vllm_delta_nets import DeltaNetChunks, DeltaNetDecode, DeltaNetVerify
 from vllm_fa3_sparse import Fa3MlaSparse
 from vllm_flashmla import FlashMla
 from vllm_index_builder import PageIndices
+from vllm_indexer import MqaLogits, PagedMqaLogits
 from vllm_paged_attention import PagedAttentionV1, PagedAttentionV2
 from vllm_topk import CooperativeTopK, PersistentTopK, TopKPerRow
 from vllm_triton import TritonMla, TritonUnified
@@ -126,4 +127,5 @@ class Fa2Plan(Plan):
 
 backends = [*with_lse_variants(Fa3, Fa3Mla, Fa3MlaSparse, Fa3Cascade, Fa2, FlashMla, FlashMlaSparse, SparsePrefill),
             TritonMla, TritonUnified, PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla,
-            DeltaNetDecode, DeltaNetVerify, DeltaNetChunks, PageIndices, TopKPerRow, PersistentTopK, CooperativeTopK]
+            DeltaNetDecode, DeltaNetVerify, DeltaNetChunks, PageIndices, TopKPerRow, PersistentTopK, CooperativeTopK,
+            PagedMqaLogits, MqaLogits]
