@@ -37,6 +37,11 @@ inline void expect_selected_keys(const Registry::Factory& make, Device& device) 
   all.push_back(selecting_decodes(2048, {2047, 2048, 2049, 4096, 9000, 9001, 9002, 9003, 9004}));
   all.push_back(selecting_decodes(2048, {40000, 40001, 40002, 70003, 70004, 70005, 131072}));
   all.push_back(selecting_decodes(100, {131072}));
+  // Lists longer than shared memory, rows without one beside the longest, lists of each KV head.
+  all.push_back(selecting_decodes(40000, {131072, 39999, 40001, 100000}));
+  all.push_back(selecting_decodes(512, {1, 512, 513, 514, 16384, 131071}));
+  all.push_back(selecting_decodes(2048, {50000, 20000, 1000}));
+  all.back().layer.selection.groups = SelectionGroups::kKvHeads;
   for (const Case& each : all) {
     const Case c = with_step(each, StepPart::kSelect);
     const auto backend = make();

@@ -10,16 +10,18 @@ namespace {
 
 class GpuPlan final : public Plan {
  public:
-  explicit GpuPlan(const ForwardBatch& batch) : batch_(&batch) {}
+  explicit GpuPlan(const ForwardBatch& batch)
+      : batch_(&batch), blocks_of_row_(blocks_of_row(*batch.index_scores)) {}
 
   void run(Stream& stream) override {
     const std::vector<IndexOutput>& to = batch_->index_outputs->arrays;
-    enqueue_select(*batch_->index_scores, batch_->problem->layer.selection.topk, to[0].data,
-                   to[1].data, static_cast<cudaStream_t>(stream.native()));
+    enqueue_select(*batch_->index_scores, batch_->problem->layer.selection.topk, blocks_of_row_,
+                   to[0].data, to[1].data, static_cast<cudaStream_t>(stream.native()));
   }
 
  private:
   const ForwardBatch* batch_;
+  int blocks_of_row_;
 };
 
 }  // namespace

@@ -2,183 +2,295 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/topk/select.cuh"
 
-#include <cub/block/block_scan.cuh>
-
+#include "backends/common/cuda/cluster.cuh"
+#include "backends/topk/bins.cuh"
+#include "backends/topk/reread.cuh"
+#include "backends/topk/scores.cuh"
 #include "lib/device/cuda/check.cuh"
 
 namespace attnbench::topk {
 namespace {
 
-constexpr int kThreads = 1024;
-constexpr int kBins = 2048;  // a pass tells 11 bits of a score apart, the last one the other 10
-constexpr int kBinsOfThread = kBins / kThreads;
-/// Scores that shared memory has room for. A bin of the first 11 bits is a quarter of an octave: of
-/// 128k nearly normal scores, of which 2k are taken, the one in which the list ends has some 3500.
-constexpr int kKept = 4096;
+using cuda::Cluster;
 
-using BinSums = cub::BlockScan<int, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
+/// Blocks that every GPU with clusters lets a cluster have.
+constexpr int kMostBlocks = 8;
+constexpr int kWarps = kThreads / 32;
+constexpr unsigned kAllLanes = ~0u;
 
-/// As unsigned numbers, scores have the order that they have as floats.
-__device__ std::uint32_t ordered(float score) {
-  const std::uint32_t bits = __float_as_uint(score);
-  return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+/// float4s that a thread holds, of rows of up to 4k scores and of slices of longer ones.
+constexpr int kQuadsOfShort = 2, kQuadsOfLong = 8;
+/// Columns that a row's last 256 bytes may have behind its scores.
+constexpr std::int64_t kPadding = 64;
+
+struct alignas(16) Shared {
+  int counts[OctaveBins::kBins];
+  int sums[kWarps];
+  Cut cut;     // the same in all blocks of a row
+  int at_cut;  // how many scores of the row are at the cut
+  // In the first block of a row: what all of them have written so far, and what is still open.
+  int above, at;
+  KeptScores kept;
+
+  /// Whether it is open which scores at the cut are in the list.
+  [[nodiscard]] __device__ bool is_open() const {
+    return at_cut > cut.wanted && cut.low < cut.high;
+  }
+};
+
+/// Adds up the first `bins` counts of the blocks, for all of them. Each block does it for its
+/// share.
+__device__ void add_counts(const Cluster& cluster, int bins, Shared& shared) {
+  cluster.sync();
+  if (cluster.blocks == 1) return;
+  const int share = bins / cluster.blocks;
+  for (int i = static_cast<int>(threadIdx.x); i < share; i += kThreads) {
+    int& own = shared.counts[cluster.rank * share + i];
+    int sum = 0;
+#pragma unroll 4
+    for (int block = 0; block < kMostBlocks; ++block) {
+      if (block < cluster.blocks) sum += cluster.shared_of(block, own);
+    }
+    for (int block = 0; block < cluster.blocks; ++block) cluster.shared_of(block, own) = sum;
+  }
+  cluster.sync();
 }
 
-/// Scores whose upper bits, those of `mask`, are above `prefix` are in the list, and `wanted` of
-/// those where they are equal to it.
-struct Cut {
-  std::uint32_t prefix = 0, mask = 0;
-  int wanted = 0;
-};
-
-struct Shared {
-  BinSums::TempStorage sums;
-  int counts[kBins];
-  std::uint32_t kept[kKept];  // of scores at the cut, and whose they are
-  std::int32_t kept_units[kKept];
-  Cut cut;
-  int at_cut;              // how many scores are equal to the cut in its bits
-  int above, equal, keep;  // how many are written so far
-};
-
-/// The scores of a row in global memory, whose rows are aligned.
-struct RowOfScores {
-  const float* scores;
-  int units;
-
-  template <class Visit>
-  __device__ void each(Visit visit) const {
-    const int quads = units / 4;
-    for (int i = static_cast<int>(threadIdx.x); i < quads; i += kThreads) {
-      const float4 four = reinterpret_cast<const float4*>(scores)[i];
-      visit(ordered(four.x), 4 * i);
-      visit(ordered(four.y), 4 * i + 1);
-      visit(ordered(four.z), 4 * i + 2);
-      visit(ordered(four.w), 4 * i + 3);
-    }
-    const int rest = 4 * quads + static_cast<int>(threadIdx.x);
-    if (rest < units) visit(ordered(scores[rest]), rest);
+/// The sum of `value` over the lanes up to this one.
+__device__ int sum_of_lanes(int value) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int step = 1; step < 32; step *= 2) {
+    const int below = __shfl_up_sync(kAllLanes, value, step);
+    if (lane >= step) value += below;
   }
-};
+  return value;
+}
 
-/// Those that the first pass left open, in shared memory.
-struct KeptScores {
-  const Shared& shared;
-  int count;
-
-  template <class Visit>
-  __device__ void each(Visit visit) const {
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += kThreads) {
-      visit(shared.kept[i], shared.kept_units[i]);
-    }
-  }
-};
-
-/// Moves the cut on by the bits from `shift` on: into the bin of these in which the list ends.
-template <class Scores>
-__device__ void refine(const Scores& scores, int shift, int bits, Shared& shared) {
+/// Moves the cut into the bin in which the list ends.
+template <class Bins>
+__device__ void move_cut(const Bins& bins, Shared& shared) {
+  constexpr int kBinsOfThread = Bins::kBins / kThreads;
   const Cut cut = shared.cut;
-  for (int bin = static_cast<int>(threadIdx.x); bin < kBins; bin += kThreads) {
-    shared.counts[bin] = 0;
-  }
-  __syncthreads();
-  const std::uint32_t bins = (1u << bits) - 1;
-  scores.each([&](std::uint32_t score, int) {
-    if ((score & cut.mask) == cut.prefix) atomicAdd(&shared.counts[(score >> shift) & bins], 1);
-  });
-  __syncthreads();
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   // Thread 0 has the highest bins.
-  int counts[kBinsOfThread], before[kBinsOfThread];
-  const int first = kBins - 1 - kBinsOfThread * static_cast<int>(threadIdx.x);
-  for (int i = 0; i < kBinsOfThread; ++i) counts[i] = shared.counts[first - i];
-  BinSums(shared.sums).ExclusiveSum(counts, before);
-  for (int i = 0; i < kBinsOfThread; ++i) {
-    if (before[i] >= cut.wanted || before[i] + counts[i] < cut.wanted) continue;
-    shared.cut = {cut.prefix | static_cast<std::uint32_t>(first - i) << shift,
-                  cut.mask | bins << shift, cut.wanted - before[i]};
-    shared.at_cut = counts[i];
+  const int first = Bins::kBins - kBinsOfThread * (thread + 1);
+  int counts[kBinsOfThread], sum = 0;
+#pragma unroll
+  for (int i = 0; i < kBinsOfThread; ++i) sum += counts[i] = shared.counts[first + i];
+  const int up_to = sum_of_lanes(sum);
+  if (lane == 31) shared.sums[warp] = up_to;
+  __syncthreads();
+  const int of_warps_before = __reduce_add_sync(kAllLanes, lane < warp ? shared.sums[lane] : 0);
+  int above = of_warps_before + up_to - sum;
+  if (above < cut.wanted && cut.wanted <= above + sum) {
+#pragma unroll
+    for (int i = kBinsOfThread - 1; i >= 0; --i) {
+      if (above < cut.wanted && cut.wanted <= above + counts[i]) {
+        const std::uint32_t low = bins.lowest_of(first + i);
+        const std::uint32_t high = bins.lowest_of(first + i + 1) - 1;
+        shared.cut = {low, low <= high ? min(high, cut.high) : cut.high, cut.wanted - above};
+        shared.at_cut = counts[i];
+      }
+      above += counts[i];
+    }
   }
   __syncthreads();
+}
+
+/// Counts the scores at the cut by bins, and moves the cut into one of them.
+template <class Bins, class Scores>
+__device__ void refine(const Cluster& cluster, const Bins& bins, const Scores& scores,
+                       Shared& shared) {
+  static_assert(Bins::kBins % kThreads == 0 && Bins::kBins <= OctaveBins::kBins);
+  const Cut cut = shared.cut;
+#pragma unroll
+  for (int i = 0; i < Bins::kBins; i += kThreads) shared.counts[i + threadIdx.x] = 0;
+  __syncthreads();
+  scores.each_batch([&](const auto& batch) {
+#pragma unroll
+    for (int i = 0; i < Scores::kBatch; ++i) {
+      const std::uint32_t score = batch.scores[i];
+      if (cut.is_at(score)) atomicAdd(&shared.counts[bins.bin_of(score)], 1);
+    }
+  });
+  add_counts(cluster, Bins::kBins, shared);
+  move_cut(bins, shared);
+}
+
+/// Writes the units above the cut, and hands those at it to `take(n, unit)`, the n-th of the row.
+/// Each warp asks once a batch where it may write.
+template <class Scores, class Take>
+__device__ void distribute(const Cluster& cluster, const Scores& scores, std::int32_t* list,
+                           Shared& shared, Take take) {
+  static_assert(Scores::kBatch <= 32);
+  const Cut cut = shared.cut;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  Shared& first = cluster.shared_of(0, shared);
+  scores.each_batch([&](const auto& batch) {
+    std::uint32_t is_above = 0, is_at = 0;  // a bit a score
+#pragma unroll
+    for (int i = 0; i < Scores::kBatch; ++i) {
+      if (cut.is_above(batch.scores[i])) is_above |= 1u << i;
+      if (cut.is_at(batch.scores[i])) is_at |= 1u << i;
+    }
+    // The numbers of both kinds, each in a half of one.
+    const int found = __popc(is_above) << 16 | __popc(is_at);
+    const int up_to = sum_of_lanes(found), before = up_to - found;
+    const int all = __shfl_sync(kAllLanes, up_to, 31);
+    if (all == 0) return;
+    int from = 0;
+    if (lane < 2) {
+      from = atomicAdd(lane == 0 ? &first.above : &first.at, lane == 0 ? all >> 16 : all & 0xffff);
+    }
+    int above = __shfl_sync(kAllLanes, from, 0) + (before >> 16);
+    int at = __shfl_sync(kAllLanes, from, 1) + (before & 0xffff);
+    for (; is_above != 0; is_above &= is_above - 1) list[above++] = batch.unit(__ffs(is_above) - 1);
+    for (; is_at != 0; is_at &= is_at - 1) take(at++, batch.unit(__ffs(is_at) - 1));
+  });
 }
 
 /// Writes the units above the cut, and as many at the cut as are wanted.
 template <class Scores>
-__device__ void write_list(const Scores& scores, int ends_above, std::int32_t* list,
-                           Shared& shared) {
-  const Cut cut = shared.cut;
-  scores.each([&](std::uint32_t score, int unit) {
-    const std::uint32_t upper = score & cut.mask;
-    if (upper > cut.prefix) {
-      list[atomicAdd(&shared.above, 1)] = unit;
-    } else if (upper == cut.prefix) {
-      const int place = atomicAdd(&shared.equal, 1);
-      if (place < cut.wanted) list[ends_above + place] = unit;
-    }
+__device__ void write_list(const Cluster& cluster, const Scores& scores, int topk,
+                           std::int32_t* list, Shared& shared) {
+  const int wanted = shared.cut.wanted;
+  distribute(cluster, scores, list, shared, [=](int n, std::int32_t unit) {
+    if (n < wanted) list[topk - wanted + n] = unit;
   });
 }
 
-/// Writes the units above the cut, and keeps those at the cut with their scores.
-__device__ void write_and_keep(const RowOfScores& scores, std::int32_t* list, Shared& shared) {
-  const Cut cut = shared.cut;
-  scores.each([&](std::uint32_t score, int unit) {
-    const std::uint32_t upper = score & cut.mask;
-    if (upper > cut.prefix) {
-      list[atomicAdd(&shared.above, 1)] = unit;
-    } else if (upper == cut.prefix) {
-      const int place = atomicAdd(&shared.keep, 1);
-      shared.kept[place] = score;
-      shared.kept_units[place] = unit;
-    }
-  });
-  __syncthreads();
-}
-
-/// The lower 21 bits of the cut, unless all scores at it are in the list; then the list.
+/// Writes the units above the cut, and keeps those at it, for which there is room, in the first
+/// block of the row. They are few, so that the cache is asked for their scores again.
 template <class Scores>
-__device__ void finish(const Scores& scores, int topk, std::int32_t* list, Shared& shared) {
-  if (shared.at_cut > shared.cut.wanted) refine(scores, 10, 11, shared);
-  if (shared.at_cut > shared.cut.wanted) refine(scores, 0, 10, shared);
-  write_list(scores, topk - shared.cut.wanted, list, shared);
+__device__ void write_and_keep(const Cluster& cluster, const Scores& scores, const float* row,
+                               std::int32_t* list, Shared& shared) {
+  KeptScores& kept = cluster.shared_of(0, shared).kept;
+  distribute(cluster, scores, list, shared, [&](int n, std::int32_t unit) {
+    kept.scores[n] = ordered_and_present(__ldg(row + unit));
+    kept.units[n] = unit;
+  });
 }
 
-/// A block a row.
-__global__ void __launch_bounds__(kThreads)
-    select_highest(IndexScores scores, int topk, std::int32_t* indices, std::int32_t* lengths) {
-  __shared__ Shared shared;
-  const std::int64_t row = blockIdx.x;
-  const int units = scores.row_lens[row / scores.groups];
-  std::int32_t* const list = indices + row * topk;
-  if (threadIdx.x == 0) {
-    lengths[row] = min(units, topk);
-    shared.cut = {0, 0, topk};
-    shared.above = shared.equal = shared.keep = 0;
+/// Selects among more than `topk` scores of a row, of which this block has `scores`.
+template <class Scores>
+__device__ void select_of(const Cluster& cluster, const Scores& scores, const float* row, int topk,
+                          std::int32_t* list, Shared& shared) {
+  using EvenBinsOfRow = EvenBins<12>;
+  using EvenBinsOfKept = EvenBins<9>;
+  refine(cluster, OctaveBins{}, scores, shared);
+  while (shared.is_open() && shared.at_cut > KeptScores::kRoom) {
+    refine(cluster, EvenBinsOfRow(shared.cut), scores, shared);
   }
+  if (!shared.is_open()) {
+    write_list(cluster, scores, topk, list, shared);
+    if (cluster.blocks > 1) cluster.sync();
+    return;
+  }
+  write_and_keep(cluster, scores, row, list, shared);
+  cluster.sync();
+  if (cluster.rank > 0) return;
+  if (threadIdx.x == 0) {
+    shared.kept.count = shared.at_cut;
+    shared.at = 0;
+  }
+  const Cluster alone;
+  do {
+    refine(alone, EvenBinsOfKept(shared.cut), shared.kept, shared);
+  } while (shared.is_open());
+  write_list(alone, shared.kept, topk, list, shared);
+}
+
+/// A cluster a row, which blockIdx.x counts; a block, where rows are short.
+template <int kQuads>
+__global__ void __launch_bounds__(kThreads, kQuads == kQuadsOfShort ? 3 : 2)
+    select_highest(IndexScores scores, int topk, std::int32_t* indices, std::int32_t* lengths) {
+  using Held = HeldScores<kQuads>;
+  __shared__ Shared shared;
+  constexpr bool kIsShort = kQuads == kQuadsOfShort;
+  const Cluster cluster = kIsShort ? Cluster{} : Cluster::of_this_block();
+  const unsigned index = blockIdx.x;
+  const float* const row = scores.logits + index * scores.columns;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int units = scores.row_lens[index / static_cast<unsigned>(scores.groups)];
+  // The blocks are a power of two: all waits for this length, and a division takes long.
+  const int log2_blocks = __ffs(cluster.blocks) - 1;
+  const int slice = 4 * (((units + 3) / 4 + cluster.blocks - 1) >> log2_blocks);
+  const int begin = min(cluster.rank * slice, units), end = min(begin + slice, units);
+  // Of a short row, all columns are read without a wait for its length.
+  const Columns<kQuads> columns(row, kIsShort ? 0 : begin,
+                                kIsShort ? static_cast<int>(scores.columns) : end);
+  std::int32_t* const list = indices + std::int64_t{index} * topk;
+  if (cluster.rank == 0 && thread == 0) lengths[index] = min(units, topk);
   if (units <= topk) {
-    for (int i = static_cast<int>(threadIdx.x); i < topk; i += kThreads) {
+    for (int i = cluster.rank * kThreads + thread; i < topk; i += cluster.blocks * kThreads) {
       list[i] = i < units ? i : -1;
     }
     return;
   }
-  __syncthreads();
-  const RowOfScores all{scores.logits + row * scores.columns, units};
-  refine(all, 21, 11, shared);
-  if (shared.at_cut > kKept || shared.at_cut == shared.cut.wanted) {
-    finish(all, topk, list, shared);
-    return;
+  if (thread == 0) {
+    shared.cut = {kAbsent + 1, ~0u, topk};
+    shared.above = shared.at = 0;
   }
-  write_and_keep(all, list, shared);
-  finish(KeptScores{shared, shared.keep}, topk, list, shared);
+  __syncthreads();
+  if (slice <= Held::kRoom) {
+    select_of(cluster, Held{BatchOfRow<kQuads>(columns, end)}, row, topk, list, shared);
+  } else {
+    select_of(cluster, StreamedScores{row, begin, end}, row, topk, list, shared);
+  }
 }
 
 }  // namespace
 
-void enqueue_select(const IndexScores& scores, std::int64_t topk, std::int32_t* indices,
-                    std::int32_t* lengths, cudaStream_t stream) {
+int most_blocks_of_row() {
+  cudaFuncAttributes attributes{};
+  check_cuda(cudaFuncGetAttributes(&attributes, select_highest<kQuadsOfLong>),
+             "cudaFuncGetAttributes");
+  return attributes.ptxVersion >= 90 ? kMostBlocks : 1;
+}
+
+int blocks_of_row(const IndexScores& scores) {
+  constexpr std::int64_t kWorthABlock = 8192;  // columns
+  const std::int64_t rows = scores.tokens * scores.groups;
+  const int most = most_blocks_of_row();
+  int device = 0, multiprocessors = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  // Where each multiprocessor has a row, one block that reads it twice ends before several that
+  // hold it in turn with those of other rows.
+  if (rows > multiprocessors) return 1;
+  int blocks = 1;
+  while (blocks < most && scores.columns > blocks * (HeldScores<kQuadsOfLong>::kRoom + kPadding)) {
+    blocks *= 2;
+  }
+  const bool leaves_room = 2 * blocks * rows <= multiprocessors;
+  const bool is_worth_it = scores.columns >= 2 * blocks * kWorthABlock;
+  return blocks < most && leaves_room && is_worth_it ? 2 * blocks : blocks;
+}
+
+void enqueue_select(const IndexScores& scores, std::int64_t topk, int blocks_of_row,
+                    std::int32_t* indices, std::int32_t* lengths, cudaStream_t stream) {
   const std::int64_t rows = scores.tokens * scores.groups;
   if (rows == 0) return;
-  select_highest<<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(
-      scores, static_cast<int>(topk), indices, lengths);
-  check_launch("select_highest");
+  if (blocks_of_row == 1 && scores.columns > HeldScores<kQuadsOfLong>::kRoom + kPadding) {
+    enqueue_select_by_rereading(scores, topk, indices, lengths, stream);
+    return;
+  }
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {1, static_cast<unsigned>(blocks_of_row), 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(rows), static_cast<unsigned>(blocks_of_row));
+  config.blockDim = dim3(kThreads);
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = blocks_of_row > 1 ? 1 : 0;
+  const bool is_short =
+      blocks_of_row == 1 && scores.columns <= HeldScores<kQuadsOfShort>::kRoom + kPadding;
+  const auto kernel = is_short ? select_highest<kQuadsOfShort> : select_highest<kQuadsOfLong>;
+  check_cuda(cudaLaunchKernelEx(&config, kernel, scores, static_cast<int>(topk), indices, lengths),
+             "select_highest");
 }
 
 }  // namespace attnbench::topk

@@ -36,11 +36,10 @@ class Selector : public Backend {
   BackendInfo info;
   info.name = on_gpu ? "topk_cuda" : "topk";
   info.version = "1";
-  info.description = on_gpu
-                         ? "keys of the highest scores: a radix select in shared memory, a block "
-                           "a row"
-                         : "keys of the highest scores: nth_element over pieces of a row, then "
-                           "one scan";
+  info.description = on_gpu ? "keys of the highest scores: a radix select in registers, one to "
+                              "eight blocks a row"
+                            : "keys of the highest scores: nth_element over pieces of a row, then "
+                              "one scan";
   info.index_format = "row_lens";
   info.device = device;
   info.deterministic = !on_gpu;  // which of equal scores, and in which order, is decided by a race
