@@ -3,33 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <span>
-#include <utility>
-#include <vector>
 
-#include "lib/backend/backend.h"
+#include "backends/common/part_backend.h"
 
 /// Builds the index arrays of a step (StepPart::kIndex), in place of attention.
 namespace attnbench::index_builder {
-
-/// What both backends of this folder have in common. No cache is read, so that any is taken.
-class Builder : public Backend {
- public:
-  explicit Builder(BackendInfo info) : info_(std::move(info)) {}
-
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Problem& problem) const override {
-    return problem.step == StepPart::kIndex ? Support::yes()
-                                            : Support::no("it builds index arrays only");
-  }
-  [[nodiscard]] std::vector<KvLayout> formats(const Problem&) const override {
-    const std::span all(kPoolLayouts);
-    return {all.begin(), all.end()};
-  }
-
- private:
-  BackendInfo info_;
-};
 
 /// What `attnbench list backends` says of them, with and without nvcc.
 [[nodiscard]] inline BackendInfo info_on(DeviceKind device) {
@@ -47,10 +25,16 @@ class Builder : public Backend {
   return info;
 }
 
+class Builder : public PartBackend {
+ public:
+  explicit Builder(DeviceKind device)
+      : PartBackend(StepPart::kIndex, "it builds index arrays only", info_on(device)) {}
+};
+
 /// On all threads of a CPU.
 class HostBuilder final : public Builder {
  public:
-  HostBuilder() : Builder(info_on(DeviceKind::kCpu)) {}
+  HostBuilder() : Builder(DeviceKind::kCpu) {}
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 };
 
@@ -58,7 +42,7 @@ class HostBuilder final : public Builder {
 /// before it replays one.
 class GpuBuilder final : public Builder {
  public:
-  GpuBuilder() : Builder(info_on(DeviceKind::kCuda)) {}
+  GpuBuilder() : Builder(DeviceKind::kCuda) {}
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 };
 

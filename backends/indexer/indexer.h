@@ -3,32 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <span>
-#include <utility>
-#include <vector>
 
-#include "lib/backend/backend.h"
+#include "backends/common/part_backend.h"
 
 /// Computes the logits by which keys are selected (StepPart::kIndexer), in place of attention.
 namespace attnbench::indexer {
-
-/// What both backends of this folder have in common. No KV cache is read, so that any is taken.
-class Indexer : public Backend {
- public:
-  explicit Indexer(BackendInfo info) : info_(std::move(info)) {}
-
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Problem& problem) const override {
-    return problem.step == StepPart::kIndexer ? Support::yes() : Support::no("it scores keys only");
-  }
-  [[nodiscard]] std::vector<KvLayout> formats(const Problem&) const override {
-    const std::span all(kPoolLayouts);
-    return {all.begin(), all.end()};
-  }
-
- private:
-  BackendInfo info_;
-};
 
 /// What `attnbench list backends` says of them, with and without nvcc.
 [[nodiscard]] inline BackendInfo info_on(DeviceKind device) {
@@ -38,7 +17,7 @@ class Indexer : public Backend {
   info.version = "1";
   info.description = on_gpu
                          ? "logits of an e4m3 indexer: matrix instructions of sm_90, 64 keys a tile"
-                         : "logits of an e4m3 indexer: keys widened to f32, a page a thread";
+                         : "logits of an e4m3 indexer: keys widened to f32, 64 a thread at a time";
   info.index_format = "block_table";
   info.device = device;
   if (on_gpu) info.cuda_graph = CudaGraphSupport::kAlways;
@@ -47,16 +26,22 @@ class Indexer : public Backend {
   return info;
 }
 
+class Indexer : public PartBackend {
+ public:
+  explicit Indexer(DeviceKind device)
+      : PartBackend(StepPart::kIndexer, "it scores keys only", info_on(device)) {}
+};
+
 /// On all threads of a CPU.
 class HostIndexer final : public Indexer {
  public:
-  HostIndexer() : Indexer(info_on(DeviceKind::kCpu)) {}
+  HostIndexer() : Indexer(DeviceKind::kCpu) {}
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 };
 
 class GpuIndexer final : public Indexer {
  public:
-  GpuIndexer() : Indexer(info_on(DeviceKind::kCuda)) {}
+  GpuIndexer() : Indexer(DeviceKind::kCuda) {}
   [[nodiscard]] Support supports(const Problem& problem) const override;
   [[nodiscard]] Numerics numerics(const Problem& problem) const override;
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;

@@ -3,32 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <span>
-#include <utility>
-#include <vector>
 
-#include "lib/backend/backend.h"
+#include "backends/common/part_backend.h"
 
 /// Selects the keys of the highest scores (StepPart::kSelect), in place of attention.
 namespace attnbench::topk {
-
-/// What both backends of this folder have in common. No cache is read, so that any is taken.
-class Selector : public Backend {
- public:
-  explicit Selector(BackendInfo info) : info_(std::move(info)) {}
-
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Problem& problem) const override {
-    return problem.step == StepPart::kSelect ? Support::yes() : Support::no("it selects keys only");
-  }
-  [[nodiscard]] std::vector<KvLayout> formats(const Problem&) const override {
-    const std::span all(kPoolLayouts);
-    return {all.begin(), all.end()};
-  }
-
- private:
-  BackendInfo info_;
-};
 
 /// What `attnbench list backends` says of them, with and without nvcc.
 [[nodiscard]] inline BackendInfo info_on(DeviceKind device) {
@@ -49,16 +28,22 @@ class Selector : public Backend {
   return info;
 }
 
+class Selector : public PartBackend {
+ public:
+  explicit Selector(DeviceKind device)
+      : PartBackend(StepPart::kSelect, "it selects keys only", info_on(device)) {}
+};
+
 /// On all threads of a CPU.
 class HostSelector final : public Selector {
  public:
-  HostSelector() : Selector(info_on(DeviceKind::kCpu)) {}
+  HostSelector() : Selector(DeviceKind::kCpu) {}
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 };
 
 class GpuSelector final : public Selector {
  public:
-  GpuSelector() : Selector(info_on(DeviceKind::kCuda)) {}
+  GpuSelector() : Selector(DeviceKind::kCuda) {}
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 };
 
