@@ -96,15 +96,18 @@ TEST_F(AbCommandLine, does_not_wait_for_ever_for_a_program_that_hangs) {
 
 TEST_F(AbCommandLine, hands_options_of_a_run_to_both_programs) {
   const std::string base = program("base", 100), now = program("now", 100);
-  EXPECT_EQ(ab({"--base", base, "--new", now, scenario_, "--pairs", "8", "--case", "dec*",
-                "--backend", "splitkv", "--seed", "3", "--threads", "2", "--isolate"}),
-            0)
+  EXPECT_EQ(
+      ab({"--base",  base,        "--new",    now,      scenario_, "--pairs",   "8", "--case",
+          "dec*",    "--backend", "splitkv",  "--seed", "3",       "--threads", "2", "--isolate",
+          "--cache", "warm,cold", "--launch", "eager",  "--step",  "both"}),
+      0)
       << err_.str();
   for (const std::string& path : {base, now}) {
     const std::vector<std::string> calls = calls_of(path);
     ASSERT_EQ(calls.size(), 8u);
     EXPECT_THAT(calls[0], HasSubstr("run " + scenario_ +
                                     " --seed 3 --threads 2 --isolate --case dec* --backend splitkv "
+                                    "--cache warm,cold --launch eager --step both "
                                     "--rounds 1 --quiet --json "));
     EXPECT_THAT(calls[0], Not(HasSubstr("--no-verify")));
     EXPECT_THAT(calls[1], HasSubstr("--no-verify"));

@@ -36,6 +36,25 @@ template <class Enum>
       "");
 }
 
+/// An option that lists words with commas. Its results stay words, as they stand on the command
+/// lines of processes that are given them.
+template <class Enum>
+void add_list_option(CLI::App& app, const std::string& name, std::vector<Enum>& into,
+                     const std::map<std::string, Enum>& values, const std::string& list,
+                     const std::string& help) {
+  app.add_option_function<std::vector<std::string>>(
+         name,
+         [&into, values](const std::vector<std::string>& words) {
+           into.clear();
+           for (const std::string& word : words) into.push_back(values.at(word));
+         },
+         help)
+      ->option_text(list)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(words_of(values));
+}
+
 /// A whole number in [lo, hi]; 4k is 4096.
 [[nodiscard]] CLI::Validator whole_number(std::string what, std::int64_t lo, std::int64_t hi);
 /// A size of memory in bytes; 141g is 141 x 1024^3.

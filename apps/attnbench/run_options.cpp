@@ -45,31 +45,18 @@ CLI::Validator valid_shard() {
 void declare_mode_options(CLI::App& app, RunOptions& options) {
   std::map<std::string, CacheState> caches;
   for (const CacheState cache : kCacheStates) caches.emplace(to_string(cache), cache);
-  app.add_option(
-         "--cache", options.cache,
-         "what the last-level cache holds before each sample: cold (nothing of the step), warm "
-         "(what the same step left) and/or serving (queries, index arrays and plan); overrides "
-         "the scenario")
-      ->option_text("STATE,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->transform(words_of(caches));
+  add_list_option(app, "--cache", options.cache, caches, "STATE,...",
+                  "what the last-level cache holds before each sample: cold (nothing of the step), "
+                  "warm (what the same step left) and/or serving (queries, index arrays and plan); "
+                  "overrides the scenario");
   const std::map<std::string, LaunchMode> launches{{"eager", LaunchMode::kEager},
                                                    {"graph", LaunchMode::kGraph}};
-  app.add_option("--launch", options.launch,
-                 "eager and/or graph (a recorded CUDA graph is replayed); overrides the scenario")
-      ->option_text("MODE,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->transform(words_of(launches));
+  add_list_option(app, "--launch", options.launch, launches, "MODE,...",
+                  "eager and/or graph (a recorded CUDA graph is replayed); overrides the scenario");
   std::map<std::string, StepPart> steps;
   for (const StepPart step : kStepParts) steps.emplace(to_string(step), step);
-  app.add_option("--step", options.step,
-                 list_of_parts(&StepPartRow::on_help, " and/or ") + "; overrides the scenario")
-      ->option_text("PART,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->transform(words_of(steps));
+  add_list_option(app, "--step", options.step, steps, "PART,...",
+                  list_of_parts(&StepPartRow::on_help, " and/or ") + "; overrides the scenario");
 }
 
 namespace {
