@@ -41,7 +41,7 @@ struct MeasureConfig {
   double precision = 0.005;  ///< stop when the CI half-width is this part of the median
   int min_rounds = 12;
   int max_rounds = 40;
-  double block_s = 0.020;  ///< samples of one visit fill about this long
+  double block_s = 0.010;  ///< samples of one visit fill about this long
   int min_block_samples = 5;
   int max_block_samples = 150;
   double cell_timeout_s = 15;
