@@ -57,6 +57,9 @@ kernel_unit(mla/fp8_bf16 mla/fp8_kernel.cuh "${of_mla}__nv_bfloat16, __nv_fp8_e4
 kernel_unit(mla/fp8_f16 mla/fp8_kernel.cuh "${of_mla}__half, __nv_fp8_e4m3>()"
             "${of_mla}__half, __nv_fp8_e5m2>()")
 
+set(of_indexer "cuda::CompiledKernel<ScoreStep> find_score_kernel<")
+kernel_unit(indexer/wgmma_score indexer/wgmma_kernel.cuh "${of_indexer}1>(int)" "${of_indexer}2>(int)")
+
 # Few kernels take less time than their headers. Those with wgmma stay optimised: ptxas warns of them otherwise.
 if(ATTNBENCH_KERNELS STREQUAL "ci")
   set(optimised ${kernel_units})

@@ -3,7 +3,10 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
+#include "backends/indexer/block_shares.h"
 #include "backends/indexer/indexer.h"
 #include "backends/indexer/score.cuh"
 #include "lib/base/int_math.h"
@@ -13,10 +16,9 @@
 namespace attnbench::indexer {
 namespace {
 
-/// How the step's blocks share the work: as many as the GPU runs at once, each with several tiles
-/// of keys, whose queries it loads once.
+/// How the step's blocks share the work: each takes several tiles of keys, whose queries it loads
+/// once.
 void share_out(ScoreStep& step, const ForwardBatch& batch, int multiprocessors) {
-  constexpr std::int64_t kBlocksAtOnce = 4;  // of a multiprocessor: __launch_bounds__
   std::int64_t longest_q = 1, longest_kv = 1;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     longest_q = std::max(longest_q, batch.q_len(r));
@@ -24,14 +26,15 @@ void share_out(ScoreStep& step, const ForwardBatch& batch, int multiprocessors) 
   }
   step.tokens = narrow_i32(std::min<std::int64_t>(longest_q, kMostTokens));
   step.groups = narrow_i32(ceil_div(longest_q, step.tokens));
-  std::int64_t all = 0;  // tiles of all groups
+  const std::int64_t at_once = tiles_at_once(step.tokens);
+  std::vector<RequestTiles> requests;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    all += ceil_div(batch.q_len(r), step.tokens) * ceil_div(batch.kv_len(r), kTileKeys);
+    requests.push_back(
+        {ceil_div(batch.q_len(r), step.tokens), ceil_div(batch.kv_len(r), at_once * kTileKeys)});
   }
-  const std::int64_t tiles = ceil_div(longest_kv, kTileKeys);
-  step.tiles = narrow_i32(
-      std::clamp<std::int64_t>(ceil_div(all, multiprocessors * kBlocksAtOnce), 1, tiles));
-  step.tile_blocks = narrow_i32(ceil_div(tiles, std::int64_t{step.tiles}));
+  const std::int64_t slots = std::int64_t{multiprocessors} * blocks_at_once(step.tokens);
+  step.tiles = narrow_i32(at_once * tiles_of_a_block(requests, slots));
+  step.tile_blocks = narrow_i32(ceil_div(longest_kv, std::int64_t{step.tiles} * kTileKeys));
 }
 
 class GpuPlan final : public Plan {

@@ -33,6 +33,10 @@ struct ScoreStep {
 
 /// Whether this build and GPU have the kernel: it is of sm_90a.
 [[nodiscard]] bool can_score();
+/// Tiles that a block with queries of `tokens` tokens takes at once, and such blocks that a
+/// multiprocessor runs at once.
+[[nodiscard]] int tiles_at_once(int tokens);
+[[nodiscard]] int blocks_at_once(int tokens);
 /// Once before the first launch, outside of any capture.
 void prepare_score(const ScoreStep& step);
 /// Lengths are read on the device.

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/indexer/score.cuh"
+#pragma once
 
-#include "backends/common/cuda/compiled_kernel.cuh"
 #include "backends/common/cuda/cp_async.cuh"
 #include "backends/common/cuda/ldmatrix.cuh"
 #include "backends/common/cuda/mbarrier.cuh"
 #include "backends/common/cuda/wgmma.cuh"
+#include "backends/indexer/dispatch.cuh"
 
 // Keys are the rows of a matrix instruction and heads its columns: a thread has two keys' products
 // with a quarter of the heads, so that the sum over heads takes two exchanges between lanes. A key
@@ -14,8 +14,7 @@
 namespace attnbench::indexer {
 namespace {
 
-constexpr int kThreads = 128;  // a warpgroup
-constexpr int kStages = 4;     // key tiles on their way or in use
+constexpr int kStages = 4;  // key tiles of a warpgroup on their way or in use
 constexpr int kRowBytes = IndexerInputs::kDim;
 constexpr int kTileBytes = kTileKeys * kRowBytes;
 constexpr int kScaleBytes = kTileKeys * static_cast<int>(sizeof(float));
@@ -25,8 +24,12 @@ constexpr int query_bytes(int tokens) {
   return tokens * (kMostHeads * (kRowBytes + static_cast<int>(sizeof(float))) +
                    static_cast<int>(sizeof(std::int32_t)));
 }
+/// Warpgroups of a block. Each takes tiles of its own, but the queries of several tokens are in
+/// shared memory once for all that there is room for.
+constexpr int groups_of(int tokens) { return tokens == 1 ? 1 : kMostGroups; }
+
 constexpr int shared_bytes(int tokens) {
-  return kStages * (kTileBytes + kScaleBytes) + query_bytes(tokens);
+  return groups_of(tokens) * kStages * (kTileBytes + kScaleBytes) + query_bytes(tokens);
 }
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -98,29 +101,54 @@ class Block {
                    const unsigned char* memory)
       : step_(step), work_(work), shared_(shared), memory_(memory) {}
 
-  __device__ void run() {
+  __device__ __forceinline__ void run() {
     load_queries();
 #pragma unroll
-    for (int i = 0; i < kStages - 1; ++i) load_keys(work_.first_tile + i);
-    for (int tile = work_.first_tile; tile < work_.end_tile; ++tile) {
-      cuda::cp_async_wait<kStages - 2>();
-      if (tile == work_.first_tile) cuda::fence_proxy_async();  // of the queries
-      __syncthreads();
-      if (kTokensAtOnce == 1 && tile == work_.first_tile) keep_weights();
-      load_keys(tile + kStages - 1);
-      score(tile);
+    for (int i = 0; i < kStages - 1; ++i) load_keys(i);
+    cuda::cp_async_wait<kStages - 2>();
+    cuda::fence_proxy_async();  // of the queries
+    __syncthreads();
+    if constexpr (kTokensAtOnce == 1) keep_weights();
+    for (int i = 0; tile_of(i) < work_.end_tile; ++i) {
+      if (i > 0) {
+        cuda::cp_async_wait<kStages - 2>();
+        sync_group();
+      }
+      load_keys(i + kStages - 1);
+      score(i);
     }
     cuda::cp_async_wait<0>();
   }
 
  private:
-  static constexpr int kQueries = kStages * (kTileBytes + kScaleBytes);
+  static constexpr int kGroups = groups_of(kTokensAtOnce);
+  static constexpr int kThreads = kGroups * kGroupThreads;
+  static constexpr int kQueries = kGroups * kStages * (kTileBytes + kScaleBytes);
 
-  [[nodiscard]] __device__ std::uint32_t keys_at(int tile) const {
-    return shared_ + static_cast<std::uint32_t>(tile % kStages * kTileBytes);
+  [[nodiscard]] __device__ static int group() {
+    return static_cast<int>(threadIdx.x) / kGroupThreads;
   }
-  [[nodiscard]] __device__ static int scales_at(int tile) {
-    return kStages * kTileBytes + tile % kStages * kScaleBytes;
+  [[nodiscard]] __device__ static int thread_of_group() {
+    return static_cast<int>(threadIdx.x) % kGroupThreads;
+  }
+  __device__ static void sync_group() {
+    if constexpr (kGroups == 1) {
+      __syncthreads();
+    } else {
+      asm volatile("bar.sync %0, %1;\n" ::"r"(1 + group()), "n"(kGroupThreads) : "memory");
+    }
+  }
+
+  /// The group's `i`th tile.
+  [[nodiscard]] __device__ int tile_of(int i) const {
+    return work_.first_tile + i * kGroups + group();
+  }
+  [[nodiscard]] __device__ static int stage_of(int i) { return group() * kStages + i % kStages; }
+  [[nodiscard]] __device__ std::uint32_t keys_at(int i) const {
+    return shared_ + static_cast<std::uint32_t>(stage_of(i) * kTileBytes);
+  }
+  [[nodiscard]] __device__ static int scales_at(int i) {
+    return kGroups * kStages * kTileBytes + stage_of(i) * kScaleBytes;
   }
   [[nodiscard]] __device__ int queries_at(int token) const {
     return kQueries + token * kMostHeads * kRowBytes;
@@ -143,13 +171,13 @@ class Block {
   [[nodiscard]] __device__ const float2* weights_of_lane(int token) const {
     return reinterpret_cast<const float2*>(memory_ + weights_at(token)) + threadIdx.x % 4;
   }
-  __device__ void keep_weights() {
+  __device__ __forceinline__ void keep_weights() {
 #pragma unroll
     for (int n = 0; n < kColumnTiles; ++n) weights_[n] = weights_of_lane(0)[4 * n];
   }
 
   /// Of heads that the indexer lacks zeros, with weights of 0.
-  __device__ void load_queries() const {
+  __device__ __forceinline__ void load_queries() const {
     const int heads = step_.in.heads;
     const int own = static_cast<int>(threadIdx.x);
     if (own < work_.tokens) {
@@ -177,7 +205,8 @@ class Block {
   }
 
   /// Closes a group of copies, also where there is no such tile: waits count groups.
-  __device__ void load_keys(int tile) const {
+  __device__ __forceinline__ void load_keys(int i) const {
+    const int tile = tile_of(i);
     if (tile < work_.end_tile) {
       const int in_page = tile % step_.tiles_of_page;
       const std::int64_t page =
@@ -186,58 +215,58 @@ class Block {
           step_.in.cache + page * step_.in.page_size * IndexerInputs::kKeyBytes;
       const std::byte* const scales = keys + step_.in.page_size * kRowBytes;
 #pragma unroll
-      for (int i = 0; i < kTileKeys * kChunks / kThreads; ++i) {
-        const int chunk = static_cast<int>(threadIdx.x) + i * kThreads;
-        cuda::cp_async_16(keys_at(tile) + swizzled(chunk / kChunks, chunk % kChunks),
+      for (int each = 0; each < kTileKeys * kChunks / kGroupThreads; ++each) {
+        const int chunk = thread_of_group() + each * kGroupThreads;
+        cuda::cp_async_16(keys_at(i) + swizzled(chunk / kChunks, chunk % kChunks),
                           keys + in_page * kTileBytes + chunk * 16, true);
       }
-      const int chunk = static_cast<int>(threadIdx.x);
+      const int chunk = thread_of_group();
       if (chunk < kScaleBytes / 16) {
-        cuda::cp_async_16(shared_ + static_cast<std::uint32_t>(scales_at(tile) + chunk * 16),
+        cuda::cp_async_16(shared_ + static_cast<std::uint32_t>(scales_at(i) + chunk * 16),
                           scales + in_page * kScaleBytes + chunk * 16, true);
       }
     }
     cuda::cp_async_commit();
   }
 
-  [[nodiscard]] __device__ __forceinline__ Keys keys_of_warp(int tile) const {
+  [[nodiscard]] __device__ __forceinline__ Keys keys_of_warp(int i) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int row = static_cast<int>(threadIdx.x) / 32 * 16 + lane % 16;
+    const int row = thread_of_group() / 32 * 16 + lane % 16;
     Keys keys;
 #pragma unroll
     for (int k = 0; k < kRowBytes / 32; ++k) {
-      cuda::ldmatrix_x4(keys.parts[k], keys_at(tile) + swizzled(row, 2 * k + lane / 16));
+      cuda::ldmatrix_x4(keys.parts[k], keys_at(i) + swizzled(row, 2 * k + lane / 16));
     }
     return keys;
   }
 
+  __device__ __forceinline__ void start(float (&d)[kColumnTiles][4], const Keys& keys,
+                                        int token) const {
+    start_products(d, keys, shared_ + static_cast<std::uint32_t>(queries_at(token)));
+  }
+
   /// Of two tokens at once: while the products of one are summed, those of the other are under way.
-  /// The last token of an odd number is computed twice.
-  __device__ __forceinline__ void score(int tile) const {
+  /// The last token of an odd number is computed and written twice.
+  __device__ __forceinline__ void score(int i) const {
     float d[kTokensAtOnce][kColumnTiles][4];
-    const Keys keys = keys_of_warp(tile);
-    for (int token = 0; token < work_.tokens; token += kTokensAtOnce) {
-#pragma unroll
-      for (int i = 0; i < kTokensAtOnce; ++i) {
-        const int queries = queries_at(min(token + i, work_.tokens - 1));
-        start_products(d[i], keys, shared_ + static_cast<std::uint32_t>(queries));
-      }
+    const Keys keys = keys_of_warp(i);
+    const int last = work_.tokens - 1;
+    for (int token = 0; token <= last; token += kTokensAtOnce) {
+      start(d[0], keys, token);
       if constexpr (kTokensAtOnce == 2) {
+        start(d[1], keys, min(token + 1, last));
         cuda::wgmma_wait<1>();
         cuda::pin_registers(d[0]);
-        write(tile, token, d[0]);
+        write(i, token, d[0]);
       }
       cuda::wgmma_wait<0>();
       cuda::pin_registers(d[kTokensAtOnce - 1]);
-      if (token + kTokensAtOnce - 1 < work_.tokens) {
-        write(tile, token + kTokensAtOnce - 1, d[kTokensAtOnce - 1]);
-      }
+      write(i, min(token + kTokensAtOnce - 1, last), d[kTokensAtOnce - 1]);
     }
   }
 
-  __device__ __forceinline__ void write(int tile, int token,
-                                        const float (&d)[kColumnTiles][4]) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  __device__ __forceinline__ void write(int i, int token, const float (&d)[kColumnTiles][4]) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = thread_of_group() / 32;
     float sums[2] = {0, 0};  // of rows lane / 4 and 8 further
 #pragma unroll
     for (int n = 0; n < kColumnTiles; ++n) {
@@ -255,9 +284,9 @@ class Block {
     }
     const int r = lane % 4;
     const int row = 16 * warp + lane / 4 + 8 * r;
-    const int key = tile * kTileKeys + row;
+    const int key = tile_of(i) * kTileKeys + row;
     if (r >= 2 || key >= keys_seen(token)) return;
-    const float scale = floats_at(scales_at(tile))[row];
+    const float scale = floats_at(scales_at(i))[row];
     step_.logits[(work_.first_token + token) * step_.columns + key] =
         (r == 0 ? sums[0] : sums[1]) * scale;
   }
@@ -273,7 +302,9 @@ class Block {
 
 /// Empty unless compiled for sm_90a.
 template <int kTokensAtOnce>
-__global__ void __launch_bounds__(kThreads, 4) score_keys(const __grid_constant__ ScoreStep step) {
+__global__ void __launch_bounds__(groups_of(kTokensAtOnce) * kGroupThreads,
+                                  kMostGroups / groups_of(kTokensAtOnce))
+    score_keys(const __grid_constant__ ScoreStep step) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) unsigned char memory[];
   const Work work(step);
@@ -284,26 +315,11 @@ __global__ void __launch_bounds__(kThreads, 4) score_keys(const __grid_constant_
 #endif
 }
 
-cuda::CompiledKernel<ScoreStep> kernel(int tokens) {
-  return {tokens == 1 ? score_keys<1> : score_keys<2>, kThreads, shared_bytes(tokens)};
-}
-
 }  // namespace
 
-bool can_score() {
-  cudaFuncAttributes attributes{};
-  check_cuda(cudaFuncGetAttributes(&attributes, score_keys<1>), "cudaFuncGetAttributes");
-  constexpr int kOfAnEmptyKernel = 32;  // registers, at most
-  return attributes.binaryVersion == 90 && attributes.numRegs > kOfAnEmptyKernel;
-}
-
-void prepare_score(const ScoreStep& step) { kernel(step.tokens).prepare(); }
-
-void enqueue_score(const ScoreStep& step, cudaStream_t stream) {
-  if (step.requests == 0) return;
-  const dim3 blocks(static_cast<unsigned>(step.tile_blocks),
-                    static_cast<unsigned>(step.requests * step.groups));
-  kernel(step.tokens).launch("indexer_cuda", blocks, stream, step);
+template <int kTokensAtOnce>
+cuda::CompiledKernel<ScoreStep> find_score_kernel(int tokens) {
+  return {score_keys<kTokensAtOnce>, groups_of(tokens) * kGroupThreads, shared_bytes(tokens)};
 }
 
 }  // namespace attnbench::indexer

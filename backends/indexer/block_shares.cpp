@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/indexer/block_shares.h"
+
+#include <algorithm>
+#include <limits>
+#include <ranges>
+
+#include "lib/base/int_math.h"
+
+namespace attnbench::indexer {
+namespace {
+
+constexpr std::int64_t kMostRounds = 4;
+constexpr std::int64_t kTilesOfAStart = 2;  // whose time a block takes to load its queries
+
+std::int64_t blocks_of(std::span<const RequestTiles> requests, std::int64_t tiles) {
+  std::int64_t blocks = 0;
+  for (const RequestTiles& request : requests) {
+    blocks += request.groups * ceil_div(request.tiles, tiles);
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::int64_t tiles_of_a_block(std::span<const RequestTiles> requests, std::int64_t slots) {
+  std::int64_t most = 1;
+  for (const RequestTiles& request : requests) most = std::max(most, request.tiles);
+  std::int64_t best = most, least = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t rounds = 1; rounds <= kMostRounds; ++rounds) {
+    const auto sizes = std::views::iota(std::int64_t{1}, most);
+    const auto fitting = std::ranges::partition_point(
+        sizes, [&](std::int64_t tiles) { return blocks_of(requests, tiles) > rounds * slots; });
+    const std::int64_t tiles = fitting == sizes.end() ? most : *fitting;
+    const std::int64_t time =
+        ceil_div(blocks_of(requests, tiles), slots) * (tiles + kTilesOfAStart);
+    if (time >= least) continue;
+    least = time;
+    best = tiles;
+  }
+  return best;
+}
+
+}  // namespace attnbench::indexer
