@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -19,22 +20,23 @@ namespace {
 /// How the step's blocks share the work: each takes several tiles of keys, whose queries it loads
 /// once.
 void share_out(ScoreStep& step, const ForwardBatch& batch, int multiprocessors) {
-  std::int64_t longest_q = 1, longest_kv = 1;
+  const Selection& selection = batch.problem->layer.selection;
+  std::int64_t longest_q = 1, most_keys = 1;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     longest_q = std::max(longest_q, batch.q_len(r));
-    longest_kv = std::max(longest_kv, batch.kv_len(r));
+    most_keys = std::max(most_keys, selection.complete_pools(batch.kv_len(r)));
   }
   step.tokens = narrow_i32(std::min<std::int64_t>(longest_q, kMostTokens));
   step.groups = narrow_i32(ceil_div(longest_q, step.tokens));
   const std::int64_t at_once = tiles_at_once(step.tokens);
   std::vector<RequestTiles> requests;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    requests.push_back(
-        {ceil_div(batch.q_len(r), step.tokens), ceil_div(batch.kv_len(r), at_once * kTileKeys)});
+    requests.push_back({ceil_div(batch.q_len(r), step.tokens),
+                        ceil_div(selection.complete_pools(batch.kv_len(r)), at_once * kTileKeys)});
   }
   const std::int64_t slots = std::int64_t{multiprocessors} * blocks_at_once(step.tokens);
   step.tiles = narrow_i32(at_once * tiles_of_a_block(requests, slots));
-  step.tile_blocks = narrow_i32(ceil_div(longest_kv, std::int64_t{step.tiles} * kTileKeys));
+  step.tile_blocks = narrow_i32(ceil_div(most_keys, std::int64_t{step.tiles} * kTileKeys));
 }
 
 class GpuPlan final : public Plan {
@@ -70,8 +72,10 @@ Support GpuIndexer::supports(const Problem& problem) const {
   if (problem.layer.selection.index_heads > kMostHeads) {
     return Support::no("64 index heads at most");
   }
-  if (problem.cache.page_size % kTileKeys != 0) {
-    return Support::no("pages of 64 keys, or of a multiple");
+  const std::int64_t unit = problem.layer.selection.unit;
+  if (problem.cache.page_size % (kTileKeys * unit) != 0) {
+    return Support::no(fmt::format("pages of {} keys, or of a multiple{}", kTileKeys * unit,
+                                   unit == 1 ? "" : ": 64 pools"));
   }
   return can_score() ? Support::yes()
                      : Support::no("compute capability 9.0 only, and a build for it (90a)");

@@ -37,7 +37,8 @@ void widen(const std::byte* from, int count, float* to) {
 /// Rows of kDim elements in f32, one behind the other.
 using Rows = Eigen::Matrix<float, Eigen::Dynamic, kDim, Eigen::RowMajor>;
 
-/// A tile of keys, and room for a token's queries and its products with the keys.
+/// A tile of keys, each a row of the cache, and room for a token's queries and its products with
+/// the keys.
 struct Tile {
   explicit Tile(int heads) : queries(heads, kDim), products(kTileKeys, heads) {}
 
@@ -62,8 +63,7 @@ class HostPlan final : public Plan {
  public:
   explicit HostPlan(const ForwardBatch& batch) : batch_(&batch), in_(batch.indexer) {
     for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-      for (std::int64_t key = 0; key < batch.kv_len(r); key += kTileKeys)
-        tiles_.push_back({r, key});
+      for (std::int64_t key = 0; key < keys_of(r); key += kTileKeys) tiles_.push_back({r, key});
     }
   }
 
@@ -80,6 +80,10 @@ class HostPlan final : public Plan {
   struct Place {
     std::int64_t request, first_key;
   };
+
+  [[nodiscard]] std::int64_t keys_of(std::int64_t request) const {
+    return batch_->problem->layer.selection.complete_pools(batch_->kv_len(request));
+  }
 
   void score(const Place& place, Tile& tile) const {
     const DeviceBatch& here = device_batch_of(*batch_);
@@ -98,7 +102,7 @@ class HostPlan final : public Plan {
 
   /// Zeros behind the request's last key.
   void load(const Place& place, Tile& tile) const {
-    const std::int64_t keys = std::min(batch_->kv_len(place.request) - place.first_key, kTileKeys);
+    const std::int64_t keys = std::min(keys_of(place.request) - place.first_key, kTileKeys);
     tile.keys.setZero();
     tile.scales.setZero();
     for (std::int64_t i = 0; i < keys; ++i) {

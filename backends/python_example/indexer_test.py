@@ -23,6 +23,7 @@ mixes:
   chat: {batch: [{count: 2, mode: decode, kv_len: [3, 100]}, {mode: extend, q_len: 5, prefix_len: 30}]}
 measure: {step: [attention, select, indexer]}
 """
+POOLS = SCENARIO.replace("topk: 8", "topk: 8, unit: 4")
 PLUGIN = """
 import numpy as np
 
@@ -46,7 +47,7 @@ class Plan:
         roles = ("index_q", "index_weights", "index_cache", "row_lens", "logits", "block_table", "query_start_loc")
         (self.q, self.weights, self.cache, self.lens, self.logits, self.table,
          self.starts) = (batch.tensor(role).numpy() for role in roles)
-        self.page = batch.problem.page_size
+        self.page = batch.problem.page_size // batch.problem.topk_unit  # rows: of keys, or of complete pools
         assert self.q.shape[1] == batch.problem.index_heads
     def key(self, request, position):
         page, offset = self.cache[self.table[request, position // self.page]], position % self.page
@@ -65,15 +66,29 @@ class Plan:
 
 @unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
 class IndexerTest(unittest.TestCase):
-    def verdict(self, old="", new=""):
+    def verdict(self, old="", new="", scenario=SCENARIO):
         self.assertIn(old, PLUGIN)
-        _, cells, output = run_plugin(BINARY, PLUGIN.replace(old, new) if old else PLUGIN, SCENARIO, "--backend", "mine", "--step", "indexer")
+        _, cells, output = run_plugin(BINARY, PLUGIN.replace(old, new) if old else PLUGIN, scenario, "--backend", "mine", "--step", "indexer")
         self.assertIn(("mine", "indexer"), cells, output)
         return cells["mine", "indexer"]
 
     def test_logits_in_float64_pass(self):
         verdict, reason = self.verdict()
         self.assertIn(verdict, ("passed", "MISTRUSTED"), reason)  # a busy machine makes times doubtful
+
+    def test_logits_of_complete_pools_pass(self):
+        verdict, reason = self.verdict(scenario=POOLS)
+        self.assertIn(verdict, ("passed", "MISTRUSTED"), reason)
+
+    def test_an_indexer_that_leaves_the_newest_pool_out_is_blamed(self):
+        verdict, reason = self.verdict("range(self.lens[token])", "range(self.lens[token] - 1)", POOLS)
+        self.assertEqual(verdict, "INCORRECT")
+        self.assertRegex(reason, r"^the logit of row 1 and pool 24 is NaN; it was not written")
+
+    def test_an_indexer_that_scores_the_pool_behind_is_blamed(self):
+        verdict, reason = self.verdict("self.key(request, position)", "self.key(request, position + 1)", POOLS)
+        self.assertEqual(verdict, "INCORRECT")
+        self.assertRegex(reason, r"^row 1 scores pool 0 with|^the logit of row 1 and pool 24 is NaN")
 
     def test_our_own_indexer_takes_part_in_such_steps_only(self):
         _, cells, output = run_plugin(BINARY, PLUGIN, SCENARIO)

@@ -7,31 +7,36 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "backends/testing/select_conformance.h"
 
 namespace attnbench::conformance {
 
-/// The small cases with a selection of all heads by key, and decodes and chains of several tiles,
-/// with 64 index heads and fewer, as steps that score keys: every logit that a query sees within
-/// its bound, and nothing else touched.
+/// The small cases with a selection of all heads, and decodes and chains of several tiles, with 64
+/// index heads and fewer, by key and in pools, as steps that score keys: every logit that a query
+/// sees within its bound, and nothing else touched.
 inline void expect_scored_keys(const Registry::Factory& make, Device& device) {
-  std::vector<Case> all, cases;
-  for (const Case& each : small_selections()) {
-    if (why_not_built(each, StepPart::kIndexer).empty()) all.push_back(each);
-  }
+  std::vector<Case> all = small_selections(), cases;
   all.push_back(selecting_decodes(64, {1, 63, 64, 65, 127, 128, 129, 4001}));
-  for (const int heads : {1, 32, 64}) {
-    for (Case& each : all) each.layer.selection.index_heads = heads;
+  for (const auto& [heads, unit] :
+       {std::pair{1, 1}, {32, 1}, {64, 1}, {4, 4}, {32, 16}, {64, 128}}) {
+    for (Case& each : all) {
+      each.layer.selection.index_heads = heads;
+      each.layer.selection.unit = unit;
+    }
     cases.insert(cases.end(), all.begin(), all.end());
   }
   cases.push_back(selecting_decodes(2048, {9000, 40000}));
-  constexpr std::array<std::int64_t, 2> page_sizes = {64, 128};  // which every indexer takes
+  cases.push_back(selecting_decodes(128, {15, 16, 1039, 1040, 2063, 2064, 40000}));
+  cases.back().layer.selection.unit = 16;
+  constexpr std::array<std::int64_t, 2> page_rows = {64, 128};  // which every indexer takes
   std::size_t i = 0;
   for (const Case& each : cases) {
     Case c = with_step(each, StepPart::kIndexer);
-    c.kv_cache.page_size = page_sizes[i++ % page_sizes.size()];
+    c.kv_cache.page_size = page_rows[i++ % page_rows.size()] * c.layer.selection.unit;
+    if (!why_not_built(c, StepPart::kIndexer).empty()) continue;
     const auto backend = make();
     ASSERT_TRUE(supports_step(backend->info(), c))
         << c.id << " of " << c.layer.selection.index_heads;

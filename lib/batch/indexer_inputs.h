@@ -10,11 +10,12 @@ namespace attnbench {
 /// What a step of StepPart::kIndexer reads: the lightning indexer of DeepSeek-V3.2, whose heads
 /// share one key. The logit of query token t for the key at position s is
 ///   scale[s] * sum over heads h of weight[t, h] * max(0, q[t, h] . k[s]),
-/// with the scale of q[t, h] in weight[t, h] (DeepGEMM's fp8_paged_mqa_logits). Borrowed memory of
-/// the device that computes.
+/// with the scale of q[t, h] in weight[t, h] (DeepGEMM's fp8_paged_mqa_logits). An indexer of pools
+/// of keys (GLM-5.3-Flash, DeepSeek-V4) has one row for each complete pool, and s counts these
+/// (Selection::complete_pools). Borrowed memory of the device that computes.
 ///
 /// A page of the cache, which the batch's block table names, is as indexer_k_quant_and_cache of
-/// vLLM leaves it: first the keys of its tokens, kDim bytes of e4m3 each, then their scales in f32.
+/// vLLM leaves it: first the keys of its rows, kDim bytes of e4m3 each, then their scales in f32.
 struct IndexerInputs {
   static constexpr int kDim = 128;  ///< elements of a key and of a query head
   static constexpr std::int64_t kKeyBytes = kDim + static_cast<std::int64_t>(sizeof(float));
@@ -22,11 +23,11 @@ struct IndexerInputs {
   const std::byte* q = nullptr;            ///< [T, heads, kDim] e4m3
   const float* weights = nullptr;          ///< [T, heads]
   const std::byte* cache = nullptr;        ///< [pages, page_size * kKeyBytes]
-  const std::int32_t* row_lens = nullptr;  ///< [T] keys that the query sees: 0 of padding
+  const std::int32_t* row_lens = nullptr;  ///< [T] rows that the query sees: 0 of padding
   std::int64_t tokens = 0;                 ///< T
   int heads = 0;
   std::int64_t pages = 0;
-  std::int64_t page_size = 1;  ///< keys
+  std::int64_t page_size = 1;  ///< rows
 };
 
 }  // namespace attnbench

@@ -66,7 +66,9 @@ float index_weight(const Contents& contents, std::int64_t request, std::int64_t 
          std::sqrt(static_cast<float>(IndexerInputs::kDim) * static_cast<float>(heads));
 }
 
-IndexKey index_key(const Contents& contents, std::int64_t request, std::int64_t position) {
+IndexKey index_key(const Contents& contents, std::int64_t request, std::int64_t row,
+                   std::int64_t unit) {
+  const std::int64_t position = (row + 1) * unit - 1;
   const std::uint64_t key = row_key(contents.params().seed, Role::kIndexKey,
                                     contents.source_of(request, position).stream, position, 0);
   const bool tiny = is_tiny(contents, key);

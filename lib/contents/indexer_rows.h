@@ -27,8 +27,9 @@ struct IndexKey {
 /// Of either sign, with the query's scale in it.
 [[nodiscard]] float index_weight(const Contents& contents, std::int64_t request, std::int64_t token,
                                  int head, int heads);
-/// Requests with a common prefix have the same keys there.
-[[nodiscard]] IndexKey index_key(const Contents& contents, std::int64_t request,
-                                 std::int64_t position);
+/// A row of the cache, of a pool of `unit` keys: its last key, which closes the pool, decides.
+/// Requests with a common prefix have the same rows there.
+[[nodiscard]] IndexKey index_key(const Contents& contents, std::int64_t request, std::int64_t row,
+                                 std::int64_t unit);
 
 }  // namespace attnbench

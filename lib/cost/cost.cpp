@@ -250,13 +250,28 @@ Cost select_cost(const Case& c) {
   return cost;
 }
 
-/// Queries with their weights, pages' numbers and each distinct key are read, and the logits that
-/// queries see are written. A logit takes a product of the key and each head's query.
+/// The index cache as the cache of a step whose keys are its rows: all heads share a row, and a
+/// request's last query sees all that its others see.
+Case over_index_cache(Case c) {
+  const Selection pools = std::exchange(c.layer.selection, {});
+  c.layer.heads_kv = 1;
+  for (std::int64_t* keys : {&c.kv_cache.page_size, &c.kv_cache.manager_page_size}) {
+    *keys = pools.complete_pools(*keys);
+  }
+  for (SharedPrefix& prefix : c.prefixes) prefix.length = pools.complete_pools(prefix.length);
+  for (Request& request : c.requests) {
+    request.shared_len = pools.complete_pools(request.shared_len);
+    request.kv_len = pools.complete_pools(request.kv_len);
+    request.q_len = std::min<std::int64_t>(request.q_len, 1);
+    request.tree_parents.clear();
+  }
+  return c;
+}
+
+/// Queries with their weights, pages' numbers and each distinct row are read, and the logits that
+/// queries see are written. A logit takes a product of the row and each head's query.
 Cost indexer_cost(const Case& c) {
-  Case every_key = c;
-  every_key.layer.selection = {};
-  every_key.layer.heads_kv = 1;  // all heads share a key
-  const Reads reads = reads_of(every_key);
+  const Reads reads = reads_of(over_index_cache(c));
   const Count seen = units_seen(c), tokens = Count(c.q_tokens()) + c.padding_q_tokens();
   const std::int64_t heads = c.layer.selection.index_heads;
   const Count rest = tokens * (heads * IndexerInputs::kKeyBytes + kTableEntryBytes) +

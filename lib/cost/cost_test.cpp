@@ -90,6 +90,25 @@ TEST(Cost, counts_each_key_that_an_indexer_reads_once_and_the_logits_that_it_wri
   EXPECT_EQ(all.flops, seen * 32 * 2 * 128);
 }
 
+TEST(Cost, counts_the_rows_of_complete_pools_that_an_indexer_reads) {
+  Case c = batch_of(2, 3, 4099);  // 4097, 4098 and 4099 keys are seen: 256 pools of 16
+  c.step = StepPart::kIndexer;
+  c.kv_cache.page_size = 64;
+  c.layer.selection = {.topk = 128, .unit = 16, .index_heads = 32};
+  const std::int64_t seen = 6 * 256, rest = 6 * (32 * (128 + 4) + 4) + 2 * 64 * 4 + seen * 4;
+  const Cost apart = count_cost(c);
+  EXPECT_EQ(apart.bytes_unique, 2 * 256 * 132 + rest) << "and none of the page of the open pool";
+  EXPECT_EQ(apart.flops, seen * 32 * 2 * 128);
+  c.prefixes = {{.length = 1023}};  // 15 whole pages
+  for (Request& each : c.requests) {
+    each.shared_prefix = 0;
+    each.shared_len = 1023;
+  }
+  const Cost shared = count_cost(c);
+  EXPECT_EQ(apart.bytes_unique - shared.bytes_unique, 15 * 4 * 132);
+  EXPECT_EQ(shared.bytes_streamed, apart.bytes_streamed);
+}
+
 TEST(Cost, counts_what_a_kv_write_reads_and_writes) {
   Case c = batch_of(64, 1, 4096);
   const Cost attention = count_cost(c);

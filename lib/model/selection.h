@@ -94,6 +94,11 @@ struct Selection {
   bool has_duplicates = false;  ///< kCaptured: some list names a unit more than once
 
   [[nodiscard]] constexpr bool exists() const { return topk > 0; }
+  /// Of a request's first `keys` keys. An indexer scores pools of `unit` keys once they are
+  /// complete: its cache has a row of each, and the keys behind them are seen without a score.
+  [[nodiscard]] constexpr std::int64_t complete_pools(std::int64_t keys) const {
+    return keys / unit;
+  }
   /// Whether a list may name a unit more than once.
   [[nodiscard]] constexpr bool repeats() const {
     return pattern == SelectionPattern::kDuplicates || has_duplicates;

@@ -135,15 +135,22 @@ std::string why_no_selection(const Case& c) {
   return c.mode == ForwardMode::kIdle ? "an idle step has no keys to select" : "";
 }
 
-/// DSA's indexer scores keys one by one, for all heads.
+/// An indexer scores keys, or pools of them that lie on one page, for all heads.
 std::string why_no_scores(const Case& c) {
   const Selection& selection = c.layer.selection;
   if (std::string why = why_no_selection(c); !why.empty()) return why;
-  if (selection.unit != 1) return "an indexer of pools of keys is not known: unit: 1";
+  if (c.kv_cache.page_size % selection.unit != 0) {
+    return fmt::format("a page of {} keys does not hold whole pools of {}: page_size: {}",
+                       c.kv_cache.page_size, selection.unit,
+                       round_up(c.kv_cache.page_size, selection.unit));
+  }
   if (selection.groups != SelectionGroups::kOne) {
     return "an indexer with logits for each KV head is not known: groups: one";
   }
-  return "";
+  const auto sees_pools = [&selection](const Request& request) {
+    return request.q_len > 0 && selection.complete_pools(request.kv_len) > 0;
+  };
+  return std::ranges::any_of(c.requests, sees_pools) ? "" : "no query sees a complete pool of keys";
 }
 
 }  // namespace
@@ -165,8 +172,10 @@ std::string why_not_built(const Case& c, StepPart part) {
 }
 
 std::int64_t scored_units(const Case& c, const Request& request, std::int64_t token) {
+  const Selection& selection = c.layer.selection;
   const std::int64_t keys = std::max<std::int64_t>(request.prefix_len() + token + 1, 0);
-  return ceil_div(keys, c.layer.selection.unit);
+  return c.step == StepPart::kIndexer ? selection.complete_pools(keys)
+                                      : ceil_div(keys, selection.unit);
 }
 
 ChosenKeys lists_of(const AttentionLayer& layer, const Request& request, std::int64_t first,

@@ -202,8 +202,9 @@ struct Case {
 /// is nothing to write, and supports_step() says so.
 [[nodiscard]] Case with_step(const Case& c, StepPart step);
 
-/// Units of keys that an indexer scores for a query, whose selection has a causal mask only: those
-/// up to the query's own. A row of more queries than keys may have none.
+/// Units of keys that have logits for a query, whose selection has a causal mask only: of
+/// StepPart::kIndexer those that end at the query or before, of a selector its own one, too. A row
+/// of more queries than keys may have none.
 [[nodiscard]] std::int64_t scored_units(const Case& c, const Request& request, std::int64_t token);
 
 /// Why a case has nothing that the part would build (StepPartRow::builds); empty: it has.

@@ -333,12 +333,14 @@ enum attnbench_role {
    * f32 [T, topk_groups, columns]; rows begin at multiples of 256 bytes. What lies behind the units
    * of a row is +inf or NaN. */
   ATTNBENCH_LOGITS = 32,
-  ATTNBENCH_ROW_LENS = 33, /* i32 [T] units that the query sees; padding: 0. Set in plan(), too */
+  /* i32 [T] units that the query sees, of ATTNBENCH_INDEXER those without a key behind it only;
+   * padding: 0. Set in plan(), too */
+  ATTNBENCH_ROW_LENS = 33,
   /* This and the next two: only in ATTNBENCH_INDEXER. */
   ATTNBENCH_INDEX_Q = 34,       /* e4m3 [T, index_heads, 128] */
   ATTNBENCH_INDEX_WEIGHTS = 35, /* f32 [T, index_heads], the scales of the queries in them */
-  /* u8 [pages, page_size * 132]: of each page first the keys of its tokens, 128 e4m3 each, then
-   * their f32 scales (vLLM's indexer_k_quant_and_cache). */
+  /* u8 [pages, page_size / topk_unit * 132]: of each page first the keys of its units, 128 e4m3
+   * each, then their f32 scales (vLLM's indexer_k_quant_and_cache). */
   ATTNBENCH_INDEX_CACHE = 36,
   ATTNBENCH_ROLES = 37
 };
