@@ -27,7 +27,10 @@ TAKEN = [
     ({**SCORES, "index_heads": 32}, PAGED),
     ({**SCORES, "index_heads": 16}, ""),
     ({**SCORES, "page_size": 16}, ""),
+    ({**SCORES, "page_size": 256}, ""),
     ({**SCORES, "topk_unit": 16}, ""),
+    ({**SCORES, "topk_unit": 16, "page_size": 1024}, PAGED),
+    ({**SCORES, **CHUNK, "topk_unit": 4, "page_size": 256}, PROMPTS),
     ({**SCORES, "topk_groups": 2}, ""),
     ({**SCORES, **CHAIN}, PAGED),
     ({**SCORES, **TREE}, ""),
@@ -62,9 +65,9 @@ def logits(q, k, scales, weights):
 
 
 class Step:
-    """A batch of requests, its tensors and the logits that it should have."""
+    """A batch of requests, its tensors and the logits that it should have of keys, or of complete pools of `unit` keys."""
 
-    def __init__(self, mode, q_lens, kv_lens, padding=1, flipped=False):
+    def __init__(self, mode, q_lens, kv_lens, padding=1, flipped=False, unit=1):
         import torch
         torch.manual_seed(7)
         tokens = sum(q_lens)
@@ -72,7 +75,7 @@ class Step:
         pages = pages.flip(0, 1) if flipped else pages
         k = torch.randn(3 * len(q_lens), PAGE * 128).to(torch.float8_e4m3fn)
         scales = torch.rand(3 * len(q_lens), PAGE)
-        ends = [kv - q + 1 + at for q, kv in zip(q_lens, kv_lens) for at in range(q)]
+        ends = [(kv - q + 1 + at) // unit for q, kv in zip(q_lens, kv_lens) for at in range(q)]
         self.tensors = {
             "index_q": torch.randn(tokens + padding, HEADS, 128).to(torch.float8_e4m3fn),
             "index_weights": torch.randn(tokens + padding, HEADS),
@@ -80,7 +83,7 @@ class Step:
             "row_lens": torch.tensor(ends + [0] * padding, dtype=torch.int32),
             "logits": torch.full((tokens + padding, 1, WIDTH), float("nan")), "block_table": pages}
         self.q_lens, self.kv_lens, self.batch_size = q_lens, kv_lens, len(q_lens)
-        self.problem = problem(**{**SCORES, "mode": mode, "index_heads": HEADS})
+        self.problem = problem(**{**SCORES, "mode": mode, "index_heads": HEADS, "topk_unit": unit, "page_size": PAGE * unit})
         of_token = [request for request, count in enumerate(q_lens) for _ in range(count)]
         self.right = [logits(self.tensors["index_q"][t:t + 1], k[pages[r].long()].view(-1, 128),
                              scales[pages[r].long()].view(-1), self.tensors["index_weights"][t:t + 1])[0, :ends[t]]
@@ -158,8 +161,8 @@ class ScoresTest(unittest.TestCase):
             torch.testing.assert_close(step.tensors["logits"][token, 0, :len(right)], right, rtol=1e-5, atol=1e-3)
         self.assertTrue(step.tensors["logits"][len(step.right):].isnan().all())  # padding
 
-    def run_step(self, name, *step):
-        step = Step(*step)
+    def run_step(self, name, *step, **more):
+        step = Step(*step, **more)
         plan, operators = self.plan(name, step)
         step.tensors["logits"].fill_(float("nan"))
         plan.run(None)
@@ -202,6 +205,16 @@ class ScoresTest(unittest.TestCase):
         self.assertEqual(starts.tolist(), [0, 30, 94, 284])
         ks, ke, width = operators.given["fp8_fp4_mqa_logits"][-1][5:8]
         self.assertEqual((ks.tolist(), width), ([0] * 5 + [94] * 70, 190))
+        self.assertEqual((ke - ks).tolist(), step.tensors["row_lens"][:-1].tolist())
+
+    def test_complete_pools_are_rows_as_keys_are(self):
+        step, _, operators = self.run_step(PAGED, "target_verify", [2] * 3, [4, 64, 190], unit=4)
+        lens, page = operators.given["get_paged_mqa_logits_metadata"][-1][:2]
+        self.assertEqual((lens.tolist(), page), ([[0, 1], [15, 16], [47, 47]], PAGE))
+        step, _, operators = self.run_step(PROMPTS, "extend", [5, 3, 70], [30, 3, 190], unit=4)
+        self.assertEqual(operators.given["cp_gather_indexer_k_quant_cache"][-1][4].tolist(), [0, 7, 7, 54])
+        ks, ke, width = operators.given["fp8_fp4_mqa_logits"][-1][5:8]
+        self.assertEqual((ks.tolist(), width), ([0] * 5 + [7] * 73, 47))
         self.assertEqual((ke - ks).tolist(), step.tensors["row_lens"][:-1].tolist())
 
     def test_long_prompts_are_scored_in_parts_of_one_gather(self):

@@ -26,7 +26,8 @@ def deep_gemm():
 
 
 class Indexer:
-    """The kernels return memory of their own, which each run copies to the logits: engines select keys from it."""
+    """The kernels return memory of their own, which each run copies to the logits: engines select keys from it. vLLM
+    calls them over complete pools of keys as over keys (tokens_per_state)."""
     device = "cuda"
     requires = {**REQUIRES, "vllm": "0.33.0..0.33.0"}  # older ones have DeepGEMM as a module of one Python version
     index_format = "block_table"
@@ -44,8 +45,9 @@ class Indexer:
         return first_reason(
             (problem.step != "indexer", "it scores keys only"),
             (problem.index_heads not in (32, 64), f"32 or 64 heads of the indexer, not {problem.index_heads}"),
-            (problem.topk_unit != 1 or problem.topk_groups != 1, "logits of single keys for all query heads only"),
-            (problem.page_size != 64, f"pages of 64 keys, as vLLM's indexer has them, not {problem.page_size}"),
+            (problem.topk_groups != 1, "logits for all query heads only"),
+            (problem.page_size != 64 * problem.topk_unit,
+             f"pages of {64 * problem.topk_unit} keys, 64 rows of vLLM's indexer, not {problem.page_size}"),
             (step_of(problem) == "target_verify", "no draft trees that branch: it scores all keys before a query")
         ) or self.no_step(problem)
 
@@ -171,7 +173,7 @@ def chunks_of(q_lens, kv_lens, most=MOST_LOGITS):
 class PromptPlan(IndexerPlan):
     def bind(self, batch, backend):
         torch, on = self.torch, self.table.device
-        kv_lens = list(batch.kv_lens)
+        kv_lens = [keys // batch.problem.topk_unit for keys in batch.kv_lens]
         self.gather = backend.cache_operators.cp_gather_indexer_k_quant_cache.default
         self.score = self.operators.fp8_fp4_mqa_logits.default
         chunks = chunks_of(self.q_lens, kv_lens)
