@@ -63,12 +63,53 @@ class Plan:
                     self.logits[token, 0, position] = scale * float(dots @ self.weights[token].astype(np.float64))
 """
 
+# A prompt whose logits are too many for the judge to compare all of them.
+PROMPT = """
+defaults: {model: {heads_q: 4, heads_kv: 2, head_dim: 32}, attention: {selection: {topk: 8, index_heads: 64}}, kv_cache: {page_size: 16}}
+mixes:
+  new: {batch: [{mode: extend, q_len: 256, prefix_len: 144}]}
+measure: {step: indexer}
+verify: {fills: [timing]}
+"""
+# Right logits where a judge looks that goes by nothing but the row's number, 1 elsewhere.
+FORESEEN = """
+import functools
+JUDGED = 2**28 // (256 * 64 * 128)
+def mix64(x):
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9 % 2**64
+    x = (x ^ x >> 27) * 0x94d049bb133111eb % 2**64
+    return x ^ x >> 31
+@functools.cache
+def foreseen(row, seen):
+    keys = {0, seen - 1}
+    for part in range(JUDGED):
+        begin, end = seen * part // JUDGED, seen * (part + 1) // JUDGED
+        keys.add(begin + mix64((row + 0x9e3779b97f4a7c15 + part) % 2**64) % (end - begin))
+    return sorted(keys)
+
+class Prompt(Plan):
+    def run(self, stream):
+        seen = int(self.lens[-1])
+        pages = self.cache[self.table[0, :-(-seen // self.page)]]
+        keys = e4m3(pages[:, :128 * self.page]).reshape(-1, 128)[:seen].astype(np.float32)
+        scales = pages[:, 128 * self.page:].copy().view(np.float32).reshape(-1)[:seen]
+        for row, (q, weights) in enumerate(zip(e4m3(self.q).astype(np.float32), self.weights)):
+            right = weights @ np.maximum(q @ keys.T, 0) * scales
+            to = self.logits[row, 0]
+            at = foreseen(row, int(self.lens[row]))
+            to[:seen] = 1
+            to[at] = right[at]
+Plan = Prompt
+"""
+
 
 @unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
 class IndexerTest(unittest.TestCase):
-    def verdict(self, old="", new="", scenario=SCENARIO):
+    def verdict(self, old="", new="", more="", scenario=SCENARIO):
         self.assertIn(old, PLUGIN)
-        _, cells, output = run_plugin(BINARY, PLUGIN.replace(old, new) if old else PLUGIN, scenario, "--backend", "mine", "--step", "indexer")
+        plugin = (PLUGIN.replace(old, new) if old else PLUGIN) + more
+        _, cells, output = run_plugin(BINARY, plugin, scenario, "--backend", "mine", "--step", "indexer",
+                                      "--sample-nonce", "1")
         self.assertIn(("mine", "indexer"), cells, output)
         return cells["mine", "indexer"]
 
@@ -111,6 +152,11 @@ class IndexerTest(unittest.TestCase):
         verdict, reason = self.verdict("range(self.lens[token])", "range(self.lens[token] - 1)")
         self.assertEqual(verdict, "INCORRECT")
         self.assertRegex(reason, r"^the logit of row 0 and key 2 is NaN; it was not written")
+
+    def test_only_the_logits_that_a_row_s_number_foretells_are_not_enough(self):
+        verdict, reason = self.verdict(more=FORESEEN, scenario=PROMPT)
+        self.assertEqual(verdict, "INCORRECT", reason)
+        self.assertRegex(reason, r"^row \d+ scores key \d+ with 1; it should be ")
 
 
 if __name__ == "__main__":

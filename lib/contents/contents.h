@@ -27,7 +27,8 @@ class Contents {
   /// Of a timed sample: the cache of Fill::kTiming, but with queries and one key and value of each
   /// request (fresh_keys()) that no other number has, and some pages with other signs
   /// (is_rewritten()). `number` counts from 1. Of a recurrent layer the states are those of
-  /// Fill::kTiming, and all that the step brings is the number's own.
+  /// Fill::kTiming, and all that the step brings is the number's own. Of a step that builds arrays
+  /// it has what Fill::kTiming has, but for some of it (sample_draws.h).
   Contents(const Case& c, std::int64_t number);
 
   /// Q of query token `token` (0-based within the request) and query head `head`:
@@ -65,6 +66,11 @@ class Contents {
   [[nodiscard]] bool is_on_rewritten_page(std::int64_t request, std::int64_t position) const;
   /// Of a timed sample: step_params().seed.
   [[nodiscard]] std::uint64_t sample_seed() const { return sample_params_.seed; }
+  [[nodiscard]] bool is_sample() const { return sample_params_.fill == Fill::kSample; }
+  /// Decides what nobody is to know before the run (Case::sample_nonce), of contents whose numbers
+  /// differ another one.
+  [[nodiscard]] std::uint64_t secret() const;
+  [[nodiscard]] const Case& of_case() const { return *case_; }
   /// Of what a timed sample replaces, with the seed that samples of the case share: the seed of one
   /// of them is combine(seed, number).
   [[nodiscard]] static ContentParams sample_params(const Case& c);
@@ -83,7 +89,6 @@ class Contents {
   [[nodiscard]] std::uint64_t own_stream(std::int64_t request) const;
 
  private:
-  [[nodiscard]] bool is_sample() const { return sample_params_.fill == Fill::kSample; }
   /// The parameters of what this step brings.
   [[nodiscard]] const ContentParams& step_params() const {
     return is_sample() ? sample_params_ : params_;
