@@ -14,13 +14,13 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "testing"))
 sys.dont_write_bytecode = True
 
-from plugin_run import run_plugin
+from plugin_run import replayed, run_plugin
 
 BINARY = os.path.abspath(sys.argv.pop(1))
 SCENARIO = """
 defaults: {model: {heads_q: 4, heads_kv: 2, head_dim: 32}, kv_cache: {page_size: 4}}
 mixes:
-  chat: {batch: [{count: 2, mode: decode, kv_len: [3, 40]}, {count: 1, mode: decode, kv_len: 9}]}
+  chat: {batch: [{count: 2, mode: decode, kv_len: [3, 400]}, {count: 1, mode: decode, kv_len: 9}]}
 measure: {step: [attention, index]}
 """
 PLUGIN = """
@@ -65,10 +65,10 @@ class IndexTest(unittest.TestCase):
         self.assertNotIn(("mine", "attention"), cells)
 
     def test_a_wrong_entry_is_named_with_its_request(self):
-        status, cells, output = self.run_with(self.changed("row[:count]", "row[:count] + (start > 10)"), "--backend", "mine")
+        status, cells, output = self.run_with(self.changed("row[:count]", "row[:count] + (start > 100)"), "--backend", "mine")
         verdict, reason = cells["mine", "index"]
         self.assertEqual(verdict, "INCORRECT", output)
-        self.assertRegex(reason, r"^kv_indices\[11\] of request 2 is \d+; it should be \d+")
+        self.assertRegex(reason, r"^kv_indices\[101\] of request 2 is \d+; it should be \d+")
         self.assertNotEqual(status, 0)
 
     def test_an_entry_that_is_left_out_is_named(self):
@@ -82,6 +82,12 @@ class IndexTest(unittest.TestCase):
             _, cells, output = self.run_with(self.changed('batch.indices("csr")', asked), "--backend", "mine")
             self.assertEqual(cells["mine", "index"][0], "CRASHED", output)
             self.assertIn(refused, cells["mine", "index"][1])
+
+    def test_arrays_of_an_earlier_run_are_wrong(self):
+        plugin = PLUGIN + replayed("self.table[1, :2]", "starts", "pages")
+        verdict, reason = self.run_with(plugin, "--backend", "mine", "--sample-nonce", "1")[1]["mine", "index"]
+        self.assertEqual(verdict, "INCORRECT", reason)
+        self.assertRegex(reason, r"^kv_indices\[\d+\] of request \d is \d+; it should be \d+")
 
     def test_what_cannot_be_built_is_refused_before_the_run(self):
         status, _, output = self.run_with(self.changed('"csr"\n    def', '"csr tables"\n    def'))

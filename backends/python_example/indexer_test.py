@@ -14,7 +14,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "testing"))
 sys.dont_write_bytecode = True
 
-from plugin_run import run_plugin
+from plugin_run import replayed, run_plugin
 
 BINARY = os.path.abspath(sys.argv.pop(1))
 SCENARIO = """
@@ -105,7 +105,7 @@ Plan = Prompt
 
 @unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
 class IndexerTest(unittest.TestCase):
-    def verdict(self, old="", new="", more="", scenario=SCENARIO):
+    def verdict(self, old="", new="", scenario=SCENARIO, more=""):
         self.assertIn(old, PLUGIN)
         plugin = (PLUGIN.replace(old, new) if old else PLUGIN) + more
         _, cells, output = run_plugin(BINARY, plugin, scenario, "--backend", "mine", "--step", "indexer",
@@ -152,6 +152,11 @@ class IndexerTest(unittest.TestCase):
         verdict, reason = self.verdict("range(self.lens[token])", "range(self.lens[token] - 1)")
         self.assertEqual(verdict, "INCORRECT")
         self.assertRegex(reason, r"^the logit of row 0 and key 2 is NaN; it was not written")
+
+    def test_logits_of_an_earlier_run_are_wrong(self):
+        verdict, reason = self.verdict(more=replayed("self.q[0, 0, :6]", "logits"))
+        self.assertEqual(verdict, "INCORRECT", reason)
+        self.assertRegex(reason, r"^row 0 scores key 0 with .* while the eager launches were timed$")
 
     def test_only_the_logits_that_a_row_s_number_foretells_are_not_enough(self):
         verdict, reason = self.verdict(more=FORESEEN, scenario=PROMPT)

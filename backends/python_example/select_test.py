@@ -14,7 +14,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "testing"))
 sys.dont_write_bytecode = True
 
-from plugin_run import run_plugin
+from plugin_run import replayed, run_plugin
 
 BINARY = os.path.abspath(sys.argv.pop(1))
 SCENARIO = """
@@ -67,6 +67,12 @@ class SelectTest(unittest.TestCase):
         verdict, reason = cells["mine", "select"]
         self.assertEqual(verdict, "INCORRECT", output)
         self.assertRegex(reason, r"^row 0, 0 takes key \d+; it has 3")
+
+    def test_lists_of_an_earlier_run_are_wrong(self):
+        plugin = PLUGIN + replayed("self.logits[1, 0, :6]", "lists", "lengths")
+        verdict, reason = self.run_with(plugin, "--backend", "mine", "--sample-nonce", "1")[1]["mine", "select"]
+        self.assertEqual(verdict, "INCORRECT", reason)
+        self.assertRegex(reason, r"^row \d+, \d (leaves out|ignores) .* while the eager launches were timed$")
 
     def test_index_arrays_are_not_to_be_had(self):
         _, cells, output = self.run_with(PLUGIN.replace("        roles =", '        batch.indices("csr")\n        roles ='),

@@ -36,8 +36,6 @@ struct StepPartRow {
   bool builds = false;
   /// Its cache is there: attention reads it, a write fills it, and index arrays lead into it.
   bool has_cache = true;
-  /// It reads or writes queries, keys or values: each timed sample brings others.
-  bool takes_qkv = true;
   std::string_view refusal{};   ///< of who does not say that it builds them
   std::string_view fact{};      ///< beside a case's id; {}: the IndexForm
   std::string_view on_help{};   ///< of --step
@@ -70,7 +68,6 @@ inline constexpr std::array kStepPartRows = {
     StepPartRow{.part = StepPart::kIndex,
                 .name = "index",
                 .builds = true,
-                .takes_qkv = false,
                 .refusal = "it builds no index arrays",
                 .fact = "{} arrays alone",
                 .on_help = "index (the arrays that say where keys lie)",
@@ -80,7 +77,6 @@ inline constexpr std::array kStepPartRows = {
                 .name = "select",
                 .builds = true,
                 .has_cache = false,
-                .takes_qkv = false,
                 .refusal = "it selects no keys",
                 .fact = "selection alone",
                 .on_help = "select (the keys of an indexer's highest logits)",
@@ -91,7 +87,6 @@ inline constexpr std::array kStepPartRows = {
                 .name = "indexer",
                 .builds = true,
                 .has_cache = false,
-                .takes_qkv = false,
                 .refusal = "it scores no keys",
                 .fact = "indexer alone",
                 .on_help = "indexer (the logits by which keys are selected)",
@@ -120,7 +115,6 @@ static_assert([] {
 [[nodiscard]] constexpr bool attends(StepPart part) { return row_of(part).attends; }
 [[nodiscard]] constexpr bool builds(StepPart part) { return row_of(part).builds; }
 [[nodiscard]] constexpr bool has_cache(StepPart part) { return row_of(part).has_cache; }
-[[nodiscard]] constexpr bool takes_qkv(StepPart part) { return row_of(part).takes_qkv; }
 [[nodiscard]] constexpr std::string_view to_string(StepPart part) { return row_of(part).name; }
 
 /// " kv_write" behind a cache state; empty for attention, which needs no word.

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/contents/index_scores.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
 #include "lib/base/counter_hash.h"
+#include "lib/base/int_math.h"
+#include "lib/contents/sample_draws.h"
 
 namespace attnbench {
 namespace {
@@ -36,6 +39,12 @@ struct ScoreRow {
   bool other_form = false;
   bool newest_is_best = false;
 
+  /// The score of a unit of so many.
+  [[nodiscard]] float at(std::int64_t unit, std::int64_t units) const {
+    return newest_is_best && unit + 1 == units ? best() : score(unit);
+  }
+
+ private:
   [[nodiscard]] float score(std::int64_t unit) const {
     const std::uint64_t bits = combine(key, static_cast<std::uint64_t>(unit));
     switch (kind) {
@@ -55,7 +64,6 @@ struct ScoreRow {
     return kind == 3 ? -0.5f : 9;
   }
 
- private:
   static constexpr std::uint32_t kFewBits = 0x1f, kManyBits = 0xfffff;
 
   /// `above` f32 numbers above 1, or below -1.
@@ -65,6 +73,15 @@ struct ScoreRow {
     return std::bit_cast<float>(negative ? kMinusOne + kManyBits + 1 - above : kOne + above);
   }
 };
+
+/// Of two units: one is above all scores of timing data, the other one below, either first.
+std::array<float, 2> planted_scores(std::uint64_t bits) {
+  const auto size = [&](std::uint64_t which) {
+    return 9.5f + static_cast<float>(combine(bits, which) >> 40) * (4.5f * 0x1p-24f);
+  };
+  const float high = size(0), low = -size(1);
+  return (bits & 1u) != 0 ? std::array{high, low} : std::array{low, high};
+}
 
 ScoreRow row_of(const Contents& contents, std::int64_t request, std::int64_t token,
                 std::int64_t group) {
@@ -85,10 +102,33 @@ void write_index_scores(const Contents& contents, std::int64_t request, std::int
                         std::int64_t group, std::span<float> row) {
   if (row.empty()) return;
   const ScoreRow kind = row_of(contents, request, token, group);
-  for (std::size_t unit = 0; unit < row.size(); ++unit) {
-    row[unit] = kind.score(static_cast<std::int64_t>(unit));
+  const std::int64_t units = std::ssize(row);
+  for (std::int64_t unit = 0; unit < units; ++unit) row[to_size(unit)] = kind.at(unit, units);
+  for (const ReplacedScores& each :
+       replaced_scores(contents, contents, request, token, group, units)) {
+    std::ranges::copy(each.scores, row.begin() + each.unit);
   }
-  if (kind.newest_is_best) row.back() = kind.best();
+}
+
+std::vector<ReplacedScores> replaced_scores(const Contents& sample, const Contents& contents,
+                                            std::int64_t request, std::int64_t token,
+                                            std::int64_t group, std::int64_t units) {
+  constexpr std::int64_t kMost = 2;  // of a row
+  std::vector<ReplacedScores> replaced;
+  if (!sample.is_sample() || !changed_tokens(sample, request).has(token)) return replaced;
+  const std::uint64_t key =
+      row_key(sample.secret(), Role::kIndexScore, sample.own_stream(request), token, group);
+  const ScoreRow kind = row_of(contents, request, token, group);
+  const OneOfEach pairs(key, units / 2, kMost);  // none meets another one
+  for (std::int64_t part = 0; part < pairs.parts(); ++part) {
+    ReplacedScores each{2 * pairs.of_part(part), {}};
+    const std::uint64_t bits = combine(key, static_cast<std::uint64_t>(each.unit));
+    each.scores = contents.is_sample()
+                      ? planted_scores(bits)
+                      : std::array{kind.at(each.unit, units), kind.at(each.unit + 1, units)};
+    replaced.push_back(each);
+  }
+  return replaced;
 }
 
 float behind_index_scores(std::int64_t column) {

@@ -70,6 +70,22 @@ TEST(IndexScores, of_timing_data_are_spread_as_an_indexer_leaves_them) {
   }
 }
 
+TEST(IndexScores, of_a_timed_sample_differ_in_few_units_which_are_the_best_and_the_worst) {
+  const Case c = decodes_of(4096);
+  for (std::int64_t r = 0; r < 8; ++r) {
+    const std::vector<float> before = scores(c, Fill::kTiming, r);
+    std::vector<float> row(before.size());
+    write_index_scores(Contents(c, 3), r, 0, 0, row);
+    std::multiset<float> changed;
+    for (std::size_t unit = 0; unit < row.size(); ++unit) {
+      if (row[unit] != before[unit]) changed.insert(row[unit]);
+    }
+    ASSERT_EQ(changed.size(), 4u);
+    EXPECT_GT(*std::next(changed.begin(), 2), std::ranges::max(before));
+    EXPECT_LT(*std::next(changed.begin()), std::ranges::min(before));
+  }
+}
+
 TEST(IndexScores, lie_before_numbers_that_rank_above_them) {
   EXPECT_TRUE(std::isinf(behind_index_scores(4)) && behind_index_scores(4) > 0);
   EXPECT_TRUE(std::isnan(behind_index_scores(5)));

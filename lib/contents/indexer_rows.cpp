@@ -7,6 +7,8 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/base/dtype.h"
+#include "lib/base/int_math.h"
+#include "lib/contents/sample_draws.h"
 
 namespace attnbench {
 namespace {
@@ -45,11 +47,36 @@ IndexRow row_of(std::uint64_t key, bool tiny) {
   return row;
 }
 
+/// Of what is a timed sample's own where `own`, else as it is in all of them.
+std::uint64_t seed_of(const Contents& contents, bool own) {
+  return own ? contents.secret() : contents.params().seed;
+}
+
 }  // namespace
+
+int changed_head(const Contents& sample, std::int64_t request, std::int64_t token) {
+  if (!sample.is_sample() || !changed_tokens(sample, request).has(token)) return -1;
+  const int heads = sample.of_case().layer.selection.index_heads;
+  const std::uint64_t key =
+      row_key(sample.secret(), Role::kIndexQuery, sample.own_stream(request), token, heads);
+  return static_cast<int>(key % static_cast<std::uint64_t>(heads));
+}
+
+std::int64_t changed_key(const Contents& sample, std::int64_t request) {
+  if (!sample.is_sample()) return -1;
+  const Request& of = sample.of_case().requests[to_size(request)];
+  const std::int64_t unit = sample.of_case().layer.selection.unit;
+  const std::int64_t shared = of.shared_len / unit, own = of.kv_len / unit - shared;
+  if (own <= 0) return -1;
+  const std::uint64_t key =
+      row_key(sample.secret(), Role::kIndexKey, sample.own_stream(request), 0, 0);
+  return shared + OneOfEach(key, own, 1).of_part(0);
+}
 
 IndexRow index_query(const Contents& contents, std::int64_t request, std::int64_t token, int head) {
   const std::uint64_t key =
-      row_key(contents.params().seed, Role::kIndexQuery, contents.own_stream(request), token, head);
+      row_key(seed_of(contents, head == changed_head(contents, request, token)), Role::kIndexQuery,
+              contents.own_stream(request), token, head);
   return row_of(key, is_tiny(contents, key));
 }
 
@@ -57,7 +84,7 @@ float index_weight(const Contents& contents, std::int64_t request, std::int64_t 
                    int heads) {
   constexpr float kQueryScale =
       0x1p-7f;  // of a query whose largest element is 3: 2^ceil(log2(3/448))
-  const std::uint64_t bits = row_key(contents.params().seed, Role::kIndexWeight,
+  const std::uint64_t bits = row_key(seed_of(contents, contents.is_sample()), Role::kIndexWeight,
                                      contents.own_stream(request), token, head);
   // Inside (-2, 2), of 24 bits.
   const float drawn =
@@ -69,8 +96,9 @@ float index_weight(const Contents& contents, std::int64_t request, std::int64_t 
 IndexKey index_key(const Contents& contents, std::int64_t request, std::int64_t row,
                    std::int64_t unit) {
   const std::int64_t position = (row + 1) * unit - 1;
-  const std::uint64_t key = row_key(contents.params().seed, Role::kIndexKey,
-                                    contents.source_of(request, position).stream, position, 0);
+  const std::uint64_t key =
+      row_key(seed_of(contents, row == changed_key(contents, request)), Role::kIndexKey,
+              contents.source_of(request, position).stream, position, 0);
   const bool tiny = is_tiny(contents, key);
   const auto draw = static_cast<int>(mix64(key) >> 32);
   // As of a layer's normalised keys, whose largest elements lie between 1.75 and 7.

@@ -13,7 +13,8 @@ namespace attnbench {
 // What an indexer reads (IndexerInputs), as a function of the case's contents. A query's or key's
 // largest element is near e4m3's largest number, as quantisation by row leaves it. Of fills that
 // are not timed a quarter of the rows have tiny elements, subnormal ones among them, and scales of
-// keys lie further apart.
+// keys lie further apart. A timed sample has other weights, and a few queries and keys that no
+// other one has.
 
 using IndexRow = std::array<std::uint8_t, IndexerInputs::kDim>;  ///< e4m3
 
@@ -24,6 +25,8 @@ struct IndexKey {
 
 [[nodiscard]] IndexRow index_query(const Contents& contents, std::int64_t request,
                                    std::int64_t token, int head);
+/// The head of a query token whose query is a timed sample's own; -1: none.
+[[nodiscard]] int changed_head(const Contents& sample, std::int64_t request, std::int64_t token);
 /// Of either sign, with the query's scale in it.
 [[nodiscard]] float index_weight(const Contents& contents, std::int64_t request, std::int64_t token,
                                  int head, int heads);
@@ -31,5 +34,7 @@ struct IndexKey {
 /// Requests with a common prefix have the same rows there.
 [[nodiscard]] IndexKey index_key(const Contents& contents, std::int64_t request, std::int64_t row,
                                  std::int64_t unit);
+/// The row of a request that is a timed sample's own, behind those that it shares; -1: none.
+[[nodiscard]] std::int64_t changed_key(const Contents& sample, std::int64_t request);
 
 }  // namespace attnbench

@@ -71,16 +71,20 @@ std::int64_t count_built(std::span<const BuiltArray> arrays) {
   return elements;
 }
 
+std::string fault_of_element(const BuiltArray& wanted, std::int64_t element, std::int32_t got) {
+  const std::int32_t want = wanted.values[to_size(element)];
+  if (got == want || want == kUnbuilt) return {};
+  return fmt::format("{} of request {} {}; it should be {}", place_of(wanted, element),
+                     wanted.requests[to_size(element)],
+                     got == kUnbuilt ? "was not written" : fmt::format("is {}", got), want);
+}
+
 std::string fault_of_built(std::span<const BuiltArray> wanted, std::span<const std::int32_t> got) {
   for (const BuiltArray& array : wanted) {
     expects(got.size() >= array.values.size(), "arrays of other sizes than those that are wanted");
     for (std::size_t i = 0; i < array.values.size(); ++i) {
-      const std::int32_t want = array.values[i];
-      if (got[i] == want || want == kUnbuilt) continue;
-      return fmt::format("{} of request {} {}; it should be {}",
-                         place_of(array, static_cast<std::int64_t>(i)), array.requests[i],
-                         got[i] == kUnbuilt ? "was not written" : fmt::format("is {}", got[i]),
-                         want);
+      if (got[i] == array.values[i] || array.values[i] == kUnbuilt) continue;
+      return fault_of_element(array, static_cast<std::int64_t>(i), got[i]);
     }
     got = got.subspan(array.values.size());
   }

@@ -33,8 +33,13 @@ struct BuiltArray {
 /// Elements of the arrays that may not be anything.
 [[nodiscard]] std::int64_t count_built(std::span<const BuiltArray> arrays);
 
-/// Names the first wrong element: "kv_indices[17] of request 3 is 5; it should be 9". Empty when
-/// there is none. `got` are the elements of `wanted`, array after array.
+/// Says what is wrong with one element: "kv_indices[17] of request 3 is 5; it should be 9". Empty
+/// where it is right.
+[[nodiscard]] std::string fault_of_element(const BuiltArray& wanted, std::int64_t element,
+                                           std::int32_t got);
+
+/// Names the first wrong element; empty when there is none. `got` are the elements of `wanted`,
+/// array after array.
 [[nodiscard]] std::string fault_of_built(std::span<const BuiltArray> wanted,
                                          std::span<const std::int32_t> got);
 

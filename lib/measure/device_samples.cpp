@@ -105,7 +105,8 @@ TimedSample DeviceSamples::sample(int left) {
 
 std::string DeviceSamples::damage() {
   if (!cell_.inputs.damage) return {};
-  const std::string wrong = cell_.inputs.wrong_outputs ? cell_.inputs.wrong_outputs() : "";
+  const std::string wrong =
+      cell_.inputs.wrong_outputs ? cell_.inputs.wrong_outputs(first_number_) : "";
   first_number_ = 0;
   static_cast<void>(cell_.inputs.io->stage(0, 1, *stream_));
   cell_.inputs.io->write(0, *stream_);

@@ -24,9 +24,9 @@ struct CheckedInputs {
   SampleNumbers* numbers = nullptr;     ///< shared by all cells of the fixtures
   std::function<std::string()> damage;  ///< memory that a visit must not change but did,
                                         ///< named once and then restored; empty if none
-  /// What the latest sample left wrong of outputs that are compared whole: index arrays. Asked
-  /// before `damage`, and named once; empty if nothing.
-  std::function<std::string()> wrong_outputs = {};
+  /// What the latest sample, of this number, left wrong of outputs that are compared whole: the
+  /// arrays that a step builds. Asked before `damage`, and named once; empty if nothing.
+  std::function<std::string(std::int64_t number)> wrong_outputs = {};
 };
 
 /// One thing to time: `forward` enqueues one sample on the given stream.

@@ -24,8 +24,8 @@ struct WarmUp {
 
 /// What the outputs held right behind one timed sample.
 struct SampleOutputs {
-  std::int64_t number = 0;      ///< of its contents
-  std::vector<std::byte> rows;  ///< of watched_rows(): O in its dtype, then its LSE as f32
+  std::int64_t number = 0;                     ///< of its contents
+  std::vector<std::byte> rows;                 ///< SampleIo::collected()
   std::vector<SampleIo::Unwritten> unwritten;  ///< of each step
 };
 

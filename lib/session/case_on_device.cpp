@@ -89,8 +89,10 @@ CheckedInputs CaseOnDevice::checked_inputs(std::size_t placement) {
   std::unique_ptr<SampleIo>& io = sample_io_[&fixture];
   if (!io) io = make_sample_io(*device_, {&fixture});
   return {io.get(), &numbers_, [this, &fixture] { return damage_of(fixture); },
-          [&fixture] {
-            std::string fault = fixture.fault_of_arrays();
+          [&fixture](std::int64_t number) {
+            const Case& c = fixture.fixture_case();
+            std::string fault = fixture.fault_of_arrays(number > 0 ? Contents(c, number)
+                                                                   : Contents(c, Fill::kTiming));
             if (!fault.empty()) fixture.poison_written_slots();  // found again, it was done again
             return fault;
           }};

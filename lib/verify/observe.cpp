@@ -187,14 +187,14 @@ class Examination {
     return run_us;
   }
 
-  /// In the cache, or in index arrays, which are the same in all fills.
+  /// In the cache, or in the arrays that the step builds.
   void check_what_was_written(const Fixture& fixture, Fill fill, const std::string& where) {
     found_.slots_checked += fixture.written_slots();
-    const std::string of_slots =
-        fixture.fault_of_written_slots(checked_contents(fixture.fixture_case(), fill));
+    const Contents contents = checked_contents(fixture.fixture_case(), fill);
+    const std::string of_slots = fixture.fault_of_written_slots(contents);
     if (!of_slots.empty()) add_fault(of_slots + ' ' + where);
-    const std::string of_indices = fixture.fault_of_arrays();
-    if (!of_indices.empty() && blamed_.insert(of_indices).second) add_fault(of_indices);
+    const std::string of_arrays = fixture.fault_of_arrays(contents);
+    if (!of_arrays.empty() && blamed_.insert(of_arrays).second) add_fault(of_arrays);
   }
 
   /// What may not change and has. Guards are restored.

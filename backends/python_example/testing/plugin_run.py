@@ -8,6 +8,28 @@ import sys
 import tempfile
 
 
+# Behind a plug-in's text: its answers of an earlier run, wherever what it looks at is what it was there. `look` is an
+# expression of a few numbers, `answer` the names of the outputs.
+def replayed(look, *answer):
+    return f"ANSWER = {answer}" + REPLAYED.replace("LOOK", look)
+
+
+REPLAYED = """
+class Replayed(Plan):
+    def __init__(self, batch):
+        super().__init__(batch)
+        self.known = {}
+    def run(self, stream):
+        seen = LOOK.tobytes()
+        if seen not in self.known:
+            super().run(stream)
+            self.known[seen] = [getattr(self, name).copy() for name in ANSWER]
+        for name, kept in zip(ANSWER, self.known[seen]):
+            getattr(self, name)[...] = kept
+Plan = Replayed
+"""
+
+
 def run_plugin(binary, plugin, scenario, *options):
     """Of two texts: the exit status, the cells by backend and step as (verdict, reason), and what was printed."""
     with tempfile.TemporaryDirectory() as folder:

@@ -133,7 +133,7 @@ enum attnbench_step {
    * kv_indices, of page_table page_table, whose entries behind a request's pages may become
    * anything. Each element is -1 before a run, but for the 0 with which kv_indptr begins, and
    * `host` is 0. Other formats are refused. run() writes all elements, from ATTNBENCH_REQ_TO_TOKEN
-   * or ATTNBENCH_BLOCK_TABLE. */
+   * or ATTNBENCH_BLOCK_TABLE, in both of which pages change from run to run; lengths stay. */
   ATTNBENCH_INDEX = 3,
   /* The plan selects keys, and attends to nothing: of each row of ATTNBENCH_LOGITS, whose first
    * units are as many as ATTNBENCH_ROW_LENS says, the topk highest. It writes them to
