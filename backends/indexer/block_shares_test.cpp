@@ -30,8 +30,8 @@ TEST(BlockShares, leave_slots_empty_rather_than_a_round_nearly_so) {
 }
 
 TEST(BlockShares, take_several_rounds_where_one_leaves_most_slots_empty) {
-  // 300 requests: one block each takes 1,000 tiles, two each half of that twice, seven in four
-  // rounds least.
+  // One block for each of 300 requests leaves 228 slots empty for 1,000 tiles. Seven for each are
+  // 2,100 blocks of 143 tiles, and four rounds have 2,112.
   EXPECT_EQ(of_equal(300, 1, 1000), 143);
 }
 

@@ -65,8 +65,9 @@ int changed_head(const Contents& sample, std::int64_t request, std::int64_t toke
 std::int64_t changed_key(const Contents& sample, std::int64_t request) {
   if (!sample.is_sample()) return -1;
   const Request& of = sample.of_case().requests[to_size(request)];
-  const std::int64_t unit = sample.of_case().layer.selection.unit;
-  const std::int64_t shared = of.shared_len / unit, own = of.kv_len / unit - shared;
+  const Selection& pools = sample.of_case().layer.selection;
+  const std::int64_t shared = pools.complete_pools(of.shared_len);
+  const std::int64_t own = pools.complete_pools(of.kv_len) - shared;
   if (own <= 0) return -1;
   const std::uint64_t key =
       row_key(sample.secret(), Role::kIndexKey, sample.own_stream(request), 0, 0);
