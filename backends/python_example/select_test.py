@@ -6,8 +6,10 @@
 usage: select_test.py <attnbench binary>; skipped where there is no NumPy
 """
 import importlib.util
+import json
 import os
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -73,6 +75,15 @@ class SelectTest(unittest.TestCase):
         verdict, reason = self.run_with(plugin, "--backend", "mine", "--sample-nonce", "1")[1]["mine", "select"]
         self.assertEqual(verdict, "INCORRECT", reason)
         self.assertRegex(reason, r"^row \d+, \d (leaves out|ignores) .* while the eager launches were timed$")
+
+    def test_long_lists_are_no_slow_clock(self):
+        """Handing over what a visit's samples hold takes longer than the visit."""
+        scenario = SCENARIO.replace("topk: 8, groups: kv_heads", "topk: 4k").replace(
+            "[{count: 2, mode: decode, kv_len: [3, 400]}, {mode: extend, q_len: 5, prefix_len: 6}]", "1q1s64")
+        done = subprocess.run([BINARY, "run", "-", "--backend", "topk", "--step", "select", "--isolate", "--cache", "warm",
+                               "--json", "-"], input=scenario, capture_output=True, text=True, timeout=300)
+        record, = json.loads(done.stdout)["records"]
+        self.assertNotIn("clock was slowed", record["reason"], done.stderr)
 
     def test_index_arrays_are_not_to_be_had(self):
         _, cells, output = self.run_with(PLUGIN.replace("        roles =", '        batch.indices("csr")\n        roles ='),

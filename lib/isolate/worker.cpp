@@ -84,6 +84,8 @@ class Worker {
       warm_up(request, answer);
     } else if (step == "taking samples") {
       take_samples(request, answer);
+    } else if (step == "handing over outputs") {
+      answer = to_json_fields(std::exchange(outputs_, {}));
     } else if (step == "leaving the case") {
       leave_case();
     } else if (!visit_call(step, [&](const auto& call) { answer = answer_to(call); })) {
@@ -156,6 +158,7 @@ class Worker {
     SampleSource& cell = *cells_.at(request.at("cell").get<int>());
     found_before_failing(SampleBlock(), answer, [&](SampleBlock& block) {
       cell.take(block, request.at("count").get<int>(), request.at("left_s").get<double>(), never_);
+      outputs_ = std::exchange(block.outputs, {});
     });
   }
 
@@ -180,6 +183,7 @@ class Worker {
   Case case_;  ///< under way
   std::unique_ptr<Session> session_;
   std::map<int, std::unique_ptr<SampleSource>> cells_;
+  std::vector<SampleOutputs> outputs_;  ///< of the visit before
   /// A run that stops kills its workers.
   SampleSource::Stop never_ = [] { return false; };
 };

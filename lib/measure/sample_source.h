@@ -35,7 +35,8 @@ struct SampleBlock {
   std::vector<SampleOutputs> outputs;  ///< one a sample, where its inputs are checked
   std::string damage;                  ///< CheckedInputs::damage after the last of them
   double spent_s = 0;  ///< wall time of all that the visit did, by the clock of who did it
-  /// The same by the run's own clock, where another process took the samples; 0: it did not.
+  /// The same by the run's own clock, where another process took the samples, until it said that
+  /// they were taken; 0: no other process.
   double passed_s = 0;
   ClockEvents clock_events;           ///< at its end
   std::vector<GpuProcess> processes;  ///< on the device, at its end

@@ -22,19 +22,15 @@ constexpr double kThrottledBelow = 0.95;
 constexpr double kMostDiscarded = 0.10;
 
 /// What a visit takes in another process beyond what that process counts: to wake it, and to write
-/// and read the outputs of its samples, on a machine that others keep busy as well.
+/// and read the times of its samples, on a machine that others keep busy as well.
 constexpr double kVisitS = 0.01;
 constexpr double kSampleS = 2e-6;
-constexpr double kOutputByteS = 1e-8;
 constexpr double kPartOfSamples = 0.1;
 
 double explained_s(const SampleBlock& block) {
   double seconds = kVisitS;
   for (const TimedSample& sample : block.samples) {
     seconds += kSampleS + kPartOfSamples * sample.us / 1e6;
-  }
-  for (const SampleOutputs& output : block.outputs) {
-    seconds += kOutputByteS * static_cast<double>(output.rows.size());
   }
   return seconds;
 }
