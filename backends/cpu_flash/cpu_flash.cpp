@@ -18,6 +18,11 @@
 namespace attnbench::cpu_flash {
 namespace {
 
+bool reads_whole_rows(const ForwardBatch& batch) {
+  const KvPool& pool = *batch.token_to_kv_pool;
+  return !batch.chosen && pool.head_stride_k < pool.token_stride_k;
+}
+
 class Planned final : public Plan {
  public:
   Planned(const ForwardBatch& batch, std::int64_t split_keys, PlanMemory& memory);
@@ -29,13 +34,14 @@ class Planned final : public Plan {
   const Kernels* kernels_;  ///< of the device's instruction set
   WorkPlan plan_;
   Partials partials_;
-  std::vector<Scratch> scratch_;  ///< by thread
+  std::vector<std::vector<Scratch>> scratch_;  ///< by thread, then by head of an item
 };
 
 Planned::Planned(const ForwardBatch& batch, std::int64_t split_keys, PlanMemory& memory)
     : batch_(&batch),
       kernels_(&kernels_for(memory.device().info().cpu_target)),
-      plan_(plan_work(batch, batch.problem->layer, split_keys)) {
+      plan_(plan_work(batch, batch.problem->layer, split_keys,
+                      reads_whole_rows(batch) ? omp_get_max_threads() : 0)) {
   const AttentionLayer& layer = batch.problem->layer;
   const auto threads = static_cast<std::size_t>(omp_get_max_threads());
   const std::size_t per_thread = scratch_bytes(plan_, layer, kernels_->lanes);
@@ -58,7 +64,8 @@ void Planned::run(Stream&) {
   const int threads = static_cast<int>(scratch_.size());
 #pragma omp parallel num_threads(threads) if (items > 1)
   {
-    const Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
+    const std::span<const Scratch> scratch =
+        scratch_[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(dynamic, 1) nowait
     for (std::int64_t i = 0; i < items; ++i) {
       run_item(*batch_, plan_.items[static_cast<std::size_t>(i)], *kernels_, scratch, partials_);
@@ -70,7 +77,7 @@ void Planned::run(Stream&) {
       for (std::int64_t i = 0; i < merges; ++i) {
         const Merge& merge = plan_.merges[static_cast<std::size_t>(i)];
         for (std::int64_t row = 0; row < merge.row_end - merge.row_begin; ++row) {
-          merge_row(*batch_, merge, row, *kernels_, partials_, scratch.out);
+          merge_row(*batch_, merge, row, *kernels_, partials_, scratch[0].out);
         }
       }
     }

@@ -14,10 +14,6 @@ namespace attnbench::cpu_flash {
 /// sets.
 inline constexpr std::int64_t kRowGap = 16;
 
-/// Up to this many rows, a tile reads K and V where they are stored. For more rows a converted copy
-/// is faster, and so are queries in panels.
-inline constexpr std::int64_t kDirectRows = 8;
-
 /// n rounded up to whole vectors.
 [[nodiscard]] constexpr std::int64_t padded(std::int64_t n, std::int64_t lanes) {
   return (n + lanes - 1) / lanes * lanes;
@@ -40,7 +36,7 @@ struct Geometry {
         padded_dk(padded(dk, lanes)),
         padded_dv(padded(dv, lanes)),
         padded_rows(rows <= kDirectRows ? power_of_two(rows) : padded(rows, lanes)),
-        tile_keys(WorkPlan::tile_keys(layer)),
+        tile_keys(WorkPlan::tile_keys(layer, rows)),
         out_stride(padded_dv + kRowGap) {}
 };
 

@@ -10,6 +10,10 @@
 
 namespace attnbench::cpu_flash {
 
+/// Up to this many rows, a tile reads K and V where they are stored. For more rows a converted copy
+/// is faster, and so are queries in panels.
+inline constexpr std::int64_t kDirectRows = 8;
+
 /// Rows of one request that share a KV head, counted token * group_size + head within the group.
 /// What one thread computes in one go: rows [row_begin, row_end) over keys [key_begin, key_end). Of
 /// a layer with a selection these count along the list of the rows' token: `unit` for each entry,
@@ -17,9 +21,11 @@ namespace attnbench::cpu_flash {
 struct Item {
   std::int64_t request = 0;
   int kv_head = 0;
+  int kv_heads = 1;  ///< from kv_head on, each with these rows and keys
   std::int64_t row_begin = 0, row_end = 0;
   std::int64_t key_begin = 0, key_end = 0;
   std::int64_t partial = -1;  ///< first row among the partial results; -1: writes the output itself
+  std::int64_t partial_step = 0;  ///< from a head's first row there to the next head's
 
   [[nodiscard]] std::int64_t rows() const { return row_end - row_begin; }
 };
@@ -41,17 +47,22 @@ struct WorkPlan {
   static constexpr std::int64_t kTileRows = 96;
   /// Requests with more rows per KV head have tiles enough to be spread, and are not split.
   static constexpr std::int64_t kMaxSplitRows = 512;
+  /// Most KV heads of an item. Two tiles of their keys and values stay in a core's second-level
+  /// cache.
+  static constexpr int kMostHeads = 8;
 
   std::vector<Item> items;
   std::vector<Merge> merges;
   std::int64_t partial_rows = 0;
   std::int64_t max_rows = 0;  ///< of an item
   std::int64_t max_keys = 0;  ///< likewise
+  int max_heads = 1;          ///< likewise
 
-  /// Keys converted and scored at once, a multiple of which every split is; wide rows take fewer,
-  /// so that the tile stays in a core's second-level cache.
-  [[nodiscard]] static std::int64_t tile_keys(const AttentionLayer& layer) {
-    return layer.head_dim_qk > 256 ? 32 : 64;
+  /// Keys that `rows` rows score at once, a multiple of which every split is. Wide rows take fewer,
+  /// so that a converted tile stays in a core's second-level cache, and so do few rows, whose tile
+  /// of all heads stays there beside the next one.
+  [[nodiscard]] static std::int64_t tile_keys(const AttentionLayer& layer, std::int64_t rows) {
+    return layer.head_dim_qk > 256 || rows <= kDirectRows ? 32 : 64;
   }
 };
 
@@ -59,7 +70,11 @@ struct WorkPlan {
 inline constexpr std::int64_t kSplitKeys = 512;
 inline constexpr std::int64_t kTriedSplitKeys[] = {128, 256, 512, 1024, 2048};
 
+/// `threads_of_whole_rows`: 0, an item has one KV head. Else a token's heads are neighbours in
+/// memory, nothing is chosen, and an item of few rows has as many heads as leave work for so many
+/// threads: whole rows are read faster than a part of each.
 [[nodiscard]] WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer,
-                                 std::int64_t split_keys = kSplitKeys);
+                                 std::int64_t split_keys = kSplitKeys,
+                                 int threads_of_whole_rows = 0);
 
 }  // namespace attnbench::cpu_flash

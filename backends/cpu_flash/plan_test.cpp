@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <tuple>
+#include <vector>
 
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
@@ -69,6 +71,45 @@ TEST(FlashPlan, cuts_along_the_list_of_each_token_and_kv_head) {
   }
   // Two tokens and three heads of each request. The short one's lists have the 4 units there are.
   EXPECT_EQ(pieces, (std::map<std::int64_t, int>{{512, 6}, {70 * 8 - 512, 6}, {4 * 8, 6}}));
+}
+
+TEST(FlashPlan, takes_as_many_heads_together_as_leave_work_for_all_threads) {
+  Case c = decode_of({2000, 2000});
+  c.layer.heads_q = 24;
+  c.layer.heads_kv = 12;
+  const BatchLayout layout = lay_out(c);
+  const auto heads_of = [&](int threads) {
+    std::set<int> heads;
+    const WorkPlan plan = plan_work(layout.batch, c.layer, kSplitKeys, threads);
+    for (const Item& item : plan.items) heads.insert(item.kv_heads);
+    return heads;
+  };
+  // Eight pieces of 512 keys. A thread has four items or more.
+  EXPECT_EQ(heads_of(0), std::set{1});
+  EXPECT_EQ(heads_of(1), std::set{6});
+  EXPECT_EQ(heads_of(4), std::set{6});
+  EXPECT_EQ(heads_of(5), std::set{3});
+  EXPECT_EQ(heads_of(9), std::set{2});
+  EXPECT_EQ(heads_of(500), std::set{1});
+}
+
+TEST(FlashPlan, gives_each_head_of_an_item_partial_results_of_its_own) {
+  const Case c = decode_of({1300});
+  const BatchLayout layout = lay_out(c);
+  const WorkPlan plan = plan_work(layout.batch, c.layer, kSplitKeys, 1);
+  std::vector<int> writers(static_cast<std::size_t>(plan.partial_rows));
+  for (const Item& item : plan.items) {
+    for (int head = 0; head < item.kv_heads; ++head) {
+      const Merge& merge = plan.merges[static_cast<std::size_t>(item.kv_head + head)];
+      const std::int64_t first = item.partial + head * item.partial_step;
+      EXPECT_EQ(merge.kv_head, item.kv_head + head);
+      EXPECT_EQ(first, merge.partial + item.key_begin / kSplitKeys * item.rows());
+      for (std::int64_t row = first; row < first + item.rows(); ++row) {
+        ++writers[static_cast<std::size_t>(row)];
+      }
+    }
+  }
+  EXPECT_EQ(writers, std::vector<int>(writers.size(), 1));
 }
 
 TEST(FlashPlan, hands_out_the_longest_work_first) {

@@ -87,8 +87,9 @@ void run_tile_of(const TileWork& w, RowPointers& tile, const RowPointers& next, 
   const RowsAhead this_v{tile.v, tile.keys, v_bytes};
   const RowsAhead next_k{next.k, next.keys, k_bytes};
   const RowsAhead next_v{next.v, next.keys, v_bytes};
-  const RowsAhead& during_scores = v_as_stored ? this_v : next_k;
-  const RowsAhead& during_values = v_as_stored ? next_k : next_v;
+  const bool one_by_one = v_as_stored && !w.whole_rows;
+  const RowsAhead& during_scores = one_by_one ? this_v : next_k;
+  const RowsAhead& during_values = one_by_one ? next_k : next_v;
 
   if (k_as_stored) {
     scores_of_tile<dtype>(w, tile, during_scores);

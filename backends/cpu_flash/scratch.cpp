@@ -24,28 +24,39 @@ class Carver {
   std::size_t used_ = 0;
 };
 
-Scratch carve(Carver& carver, const WorkPlan& plan, const AttentionLayer& layer,
-              std::int64_t lanes) {
+SoftmaxRows carve_rows(Carver& carver, std::int64_t rows) {
+  SoftmaxRows of;
+  of.highest = carver.take<float>(rows);
+  of.sum = carver.take<float>(rows);
+  of.correction = carver.take<float>(rows);
+  of.temperature = carver.take<float>(rows);
+  of.slope = carver.take<float>(rows);
+  of.position = carver.take<std::int32_t>(rows);
+  of.key_begin = carver.take<std::int32_t>(rows);
+  of.key_end = carver.take<std::int32_t>(rows);
+  of.plain_end = carver.take<std::int32_t>(rows);
+  of.seen = carver.take<Visibility>(rows);
+  return of;
+}
+
+std::vector<Scratch> carve(Carver& carver, const WorkPlan& plan, const AttentionLayer& layer,
+                           std::int64_t lanes) {
   const Geometry g(layer, plan.max_rows, lanes);
-  Scratch s;
-  s.q = carver.take<float>(g.padded_rows * g.padded_dk);
-  s.out = carver.take<float>(plan.max_rows * g.out_stride);
-  s.scores = carver.take<float>((g.tile_keys + kKeySlack) * g.padded_rows);
-  s.k = carver.take<float>(g.tile_keys * (g.padded_dk + kRowGap));
-  s.v = carver.take<float>(g.tile_keys * (g.padded_dv + kRowGap));
-  s.row_pointers = carver.take<const std::byte*>(4 * (g.tile_keys + kKeySlack));
-  if (layer.selection.exists()) s.keys = carver.take<std::int32_t>(plan.max_keys);
-  s.rows.highest = carver.take<float>(g.padded_rows);
-  s.rows.sum = carver.take<float>(g.padded_rows);
-  s.rows.correction = carver.take<float>(g.padded_rows);
-  s.rows.temperature = carver.take<float>(g.padded_rows);
-  s.rows.slope = carver.take<float>(g.padded_rows);
-  s.rows.position = carver.take<std::int32_t>(g.padded_rows);
-  s.rows.key_begin = carver.take<std::int32_t>(g.padded_rows);
-  s.rows.key_end = carver.take<std::int32_t>(g.padded_rows);
-  s.rows.plain_end = carver.take<std::int32_t>(g.padded_rows);
-  s.rows.seen = carver.take<Visibility>(g.padded_rows);
-  return s;
+  Scratch shared;
+  shared.scores = carver.take<float>((g.tile_keys + kKeySlack) * g.padded_rows);
+  shared.k = carver.take<float>(g.tile_keys * (g.padded_dk + kRowGap));
+  shared.v = carver.take<float>(g.tile_keys * (g.padded_dv + kRowGap));
+  shared.row_pointers =
+      carver.take<const std::byte*>(kPointerLists * 2 * (g.tile_keys + kKeySlack));
+  if (layer.selection.exists()) shared.keys = carver.take<std::int32_t>(plan.max_keys);
+  std::vector<Scratch> heads;
+  for (int head = 0; head < plan.max_heads; ++head) {
+    Scratch& s = heads.emplace_back(shared);
+    s.q = carver.take<float>(g.padded_rows * g.padded_dk);
+    s.out = carver.take<float>(plan.max_rows * g.out_stride);
+    s.rows = carve_rows(carver, g.padded_rows);
+  }
+  return heads;
 }
 
 }  // namespace
@@ -56,8 +67,8 @@ std::size_t scratch_bytes(const WorkPlan& plan, const AttentionLayer& layer, std
   return carver.used();
 }
 
-Scratch scratch_at(std::byte* memory, const WorkPlan& plan, const AttentionLayer& layer,
-                   std::int64_t lanes) {
+std::vector<Scratch> scratch_at(std::byte* memory, const WorkPlan& plan,
+                                const AttentionLayer& layer, std::int64_t lanes) {
   Carver carver(memory);
   return carve(carver, plan, layer, lanes);
 }

@@ -31,7 +31,8 @@ class TileQueries : public testing::Test {
     batch.tensors.q.data = reinterpret_cast<const std::byte*>(queries.data());
     const WorkPlan plan = plan_work(batch, batch.problem->layer);
     std::vector<std::byte> memory(scratch_bytes(plan, batch.problem->layer, kernels_.lanes));
-    const Scratch scratch = scratch_at(memory.data(), plan, batch.problem->layer, kernels_.lanes);
+    const Scratch scratch =
+        scratch_at(memory.data(), plan, batch.problem->layer, kernels_.lanes).front();
     const Item& item = plan.items.front();
     const Geometry geometry(batch.problem->layer, item.rows(), kernels_.lanes);
     return load_queries(batch, item, 0, kernels_, geometry, scratch);

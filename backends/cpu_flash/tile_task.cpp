@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "backends/common/visibility.h"
 #include "backends/cpu_flash/geometry.h"
@@ -153,72 +154,138 @@ float logit_scale(const ForwardBatch& batch, const Item& item) {
          batch.token_to_kv_pool->shared_k_scale(item.request, item.kv_head);
 }
 
+/// The rows of the head that is `head` behind the first one of the tile.
+void address_head(const KvPool& pool, const RowPointers& first, std::int64_t head,
+                  RowPointers& to) {
+  const std::int64_t size = size_bytes(pool.dtype);
+  to.keys = first.keys;
+  for (std::int64_t j = 0; j < first.keys + kKeySlack; ++j) {
+    to.k[j] = first.k[j] + head * pool.head_stride_k * size;
+  }
+  for (std::int64_t j = 0; j < first.keys; ++j) {
+    to.v[j] = first.v[j] + head * pool.head_stride_v * size;
+  }
+}
+
+/// The head-th share of a tile's rows of all heads, in the order in which they lie in memory.
+void address_share(const KvPool& pool, const RowPointers& first, std::int64_t head,
+                   std::int64_t heads, RowPointers& to) {
+  const std::int64_t size = size_bytes(pool.dtype);
+  to.keys = first.keys;
+  std::int64_t key = head * first.keys / heads, of_key = head * first.keys % heads;
+  for (std::int64_t j = 0; j < first.keys; ++j) {
+    to.k[j] = first.k[key] + of_key * pool.head_stride_k * size;
+    to.v[j] = first.v[key] + of_key * pool.head_stride_v * size;
+    if (++of_key == heads) ++key, of_key = 0;
+  }
+}
+
+/// All heads of a tile before the next one: a token's rows are neighbours in memory.
 void run_keys(const ForwardBatch& batch, const Item& item, const Kernels& kernels,
-              const TileWork& work) {
-  const std::int64_t tile_keys = work.g.tile_keys, stride = tile_keys + kKeySlack;
-  const std::byte** const pointers = work.s.row_pointers;
-  RowPointers tile{pointers, pointers + stride};
-  RowPointers next{pointers + 2 * stride, pointers + 3 * stride};
+              std::span<const TileWork> heads) {
+  const Scratch& s = heads[0].s;
+  const KvPool& pool = *batch.token_to_kv_pool;
+  const std::int64_t tile_keys = heads[0].g.tile_keys, stride = tile_keys + kKeySlack;
+  const auto list = [&](std::int64_t i) {
+    return RowPointers{s.row_pointers + 2 * i * stride, s.row_pointers + (2 * i + 1) * stride};
+  };
+  RowPointers tile = list(0), next = list(1), of_head = list(2), share = list(3);
   const auto end_of = [&](std::int64_t begin) {  // tiles end at multiples of their size
     return std::min(item.key_end, (begin / tile_keys + 1) * tile_keys);
   };
   std::int64_t begin = item.key_begin, end = end_of(begin);
-  address_rows(batch, item, work.s.keys, begin, end, tile);
+  address_rows(batch, item, s.keys, begin, end, tile);
   while (begin < item.key_end) {
     const std::int64_t next_end = end_of(end);
-    address_rows(batch, item, work.s.keys, end, next_end, next);
-    kernels.run_tile(work, tile, next, static_cast<std::int32_t>(begin));
+    address_rows(batch, item, s.keys, end, next_end, next);
+    if (heads.size() == 1) {
+      kernels.run_tile(heads[0], tile, next, static_cast<std::int32_t>(begin));
+    } else {
+      for (std::int64_t head = 0; head < std::ssize(heads); ++head) {
+        address_head(pool, tile, head, of_head);
+        address_share(pool, next, head, std::ssize(heads), share);
+        kernels.run_tile(heads[to_size(head)], of_head, share, static_cast<std::int32_t>(begin));
+      }
+    }
     std::swap(tile, next);
     begin = end;
     end = next_end;
   }
 }
 
-}  // namespace
+/// The item of one of its heads.
+Item of_head(const Item& item, int head) {
+  Item one = item;
+  one.kv_head += head;
+  one.kv_heads = 1;
+  if (item.partial >= 0) one.partial += head * item.partial_step;
+  return one;
+}
 
-void run_item(const ForwardBatch& batch, const Item& planned, const Kernels& kernels,
-              const Scratch& scratch, const Partials& partials) {
-  const AttentionLayer& layer = batch.problem->layer;
-  const KvPool& pool = *batch.token_to_kv_pool;
-  Item item = planned;
-  if (batch.chosen) {
-    item.key_end = load_chosen_keys(batch, planned, scratch.keys);
-    item.key_begin = 0;
-  }
-  const Geometry g(layer, item.rows(), kernels.lanes);
-  Scratch s = scratch;
-  if (item.partial >= 0) s.out = partials.out + item.partial * g.out_stride;
-  load_rows(batch, item, g, s);
-  const std::int64_t place =
-      batch.kv_len(item.request) - batch.q_len(item.request) + item.row_begin / layer.group_size();
-  for (const VariantKeys& part :
-       variant_keys(layer.dual_chunk, place, item.key_begin, item.key_end)) {
-    const TileWork work{pool.dtype,
-                        layer.shares_row_of_k_and_v(),
-                        pool.scales == KvScales::kBlock,
-                        load_queries(batch, item, part.variant, kernels, g, s),
-                        item.rows(),
-                        g,
-                        s,
-                        {logit_scale(batch, item), static_cast<float>(layer.logit_cap),
-                         layer.temperature_len > 0, layer.has_alibi, !layer.causal,
-                         s.rows.seen[0].mask != nullptr || batch.multi_item.has_value()}};
-    Item keys = item;
-    keys.key_begin = part.begin;
-    keys.key_end = part.end;
-    run_keys(batch, keys, kernels, work);
-  }
+void write_item(const ForwardBatch& batch, const Item& item, const Geometry& g, const Scratch& s,
+                const Partials& partials) {
   if (item.partial >= 0) {
     std::copy_n(s.rows.highest, item.rows(), partials.highest + item.partial);
     std::copy_n(s.rows.sum, item.rows(), partials.sum + item.partial);
     return;
   }
-  const std::int64_t group = layer.group_size(), first = first_token(batch, item.request);
+  const std::int64_t group = batch.problem->layer.group_size();
+  const std::int64_t first = first_token(batch, item.request);
   for (std::int64_t r = 0; r < item.rows(); ++r) {
     const std::int64_t row = item.row_begin + r;
     const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
     write_row(batch, item.request, first + row / group, head, s.out + r * g.out_stride,
               s.rows.highest[r], s.rows.sum[r]);
+  }
+}
+
+}  // namespace
+
+void run_item(const ForwardBatch& batch, const Item& planned, const Kernels& kernels,
+              std::span<const Scratch> scratch, const Partials& partials) {
+  const AttentionLayer& layer = batch.problem->layer;
+  const KvPool& pool = *batch.token_to_kv_pool;
+  Item item = planned;
+  if (batch.chosen) {
+    item.key_end = load_chosen_keys(batch, planned, scratch[0].keys);
+    item.key_begin = 0;
+  }
+  const Geometry g(layer, item.rows(), kernels.lanes);
+  std::vector<Scratch> of(scratch.begin(), scratch.begin() + item.kv_heads);
+  for (int head = 0; head < item.kv_heads; ++head) {
+    Scratch& s = of[to_size(head)];
+    const Item one = of_head(item, head);
+    if (one.partial >= 0) s.out = partials.out + one.partial * g.out_stride;
+    load_rows(batch, one, g, s);
+  }
+  const std::int64_t place =
+      batch.kv_len(item.request) - batch.q_len(item.request) + item.row_begin / layer.group_size();
+  std::vector<TileWork> work;
+  for (const VariantKeys& part :
+       variant_keys(layer.dual_chunk, place, item.key_begin, item.key_end)) {
+    work.clear();
+    for (int head = 0; head < item.kv_heads; ++head) {
+      const Scratch& s = of[to_size(head)];
+      const Item one = of_head(item, head);
+      work.push_back({pool.dtype,
+                      layer.shares_row_of_k_and_v(),
+                      pool.scales == KvScales::kBlock,
+                      item.kv_heads > 1,
+                      load_queries(batch, one, part.variant, kernels, g, s),
+                      item.rows(),
+                      g,
+                      s,
+                      {logit_scale(batch, one), static_cast<float>(layer.logit_cap),
+                       layer.temperature_len > 0, layer.has_alibi, !layer.causal,
+                       s.rows.seen[0].mask != nullptr || batch.multi_item.has_value()}});
+    }
+    Item keys = item;
+    keys.key_begin = part.begin;
+    keys.key_end = part.end;
+    run_keys(batch, keys, kernels, work);
+  }
+  for (int head = 0; head < item.kv_heads; ++head) {
+    write_item(batch, of_head(item, head), g, of[to_size(head)], partials);
   }
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "backends/cpu_flash/flash_kernels.h"
 #include "backends/cpu_flash/plan.h"
@@ -22,12 +24,13 @@ struct Partials {
 /// Bytes of one thread's scratch for a plan, a multiple of 256; vectors have `lanes` floats.
 [[nodiscard]] std::size_t scratch_bytes(const WorkPlan& plan, const AttentionLayer& layer,
                                         std::int64_t lanes);
-[[nodiscard]] Scratch scratch_at(std::byte* memory, const WorkPlan& plan,
-                                 const AttentionLayer& layer, std::int64_t lanes);
+/// One for each head of an item.
+[[nodiscard]] std::vector<Scratch> scratch_at(std::byte* memory, const WorkPlan& plan,
+                                              const AttentionLayer& layer, std::int64_t lanes);
 
 /// Computes one item into the output, or into the partial results.
 void run_item(const ForwardBatch& batch, const Item& planned, const Kernels& kernels,
-              const Scratch& scratch, const Partials& partials);
+              std::span<const Scratch> scratch, const Partials& partials);
 
 /// Merges row `row` of the merge's rows over its splits, first to last, into the output.
 void merge_row(const ForwardBatch& batch, const Merge& merge, std::int64_t row,

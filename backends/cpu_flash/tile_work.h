@@ -38,14 +38,19 @@ struct LogitRule {
   bool hides = false;       ///< keys within a row's range: draft nodes, other items
 };
 
-/// One thread's working memory, in the workspace.
+/// Lists of a tile's rows of K and of V: of this tile and the next, of one head of several, and
+/// what is asked for.
+inline constexpr std::int64_t kPointerLists = 4;
+
+/// One thread's working memory for a head, in the workspace. Heads of one item differ in q, out and
+/// rows.
 struct Scratch {
   float* q = nullptr;                        ///< [rows, padded dk], or as QueryLayout says
   float* out = nullptr;                      ///< [rows, padded dv + gap]
   float* scores = nullptr;                   ///< [tile keys + slack, padded rows]
   float* k = nullptr;                        ///< [tile keys, padded dk + gap] converted
   float* v = nullptr;                        ///< [tile keys, padded dv + gap]
-  const std::byte** row_pointers = nullptr;  ///< [4, tile keys + slack]
+  const std::byte** row_pointers = nullptr;  ///< [lists, 2, tile keys + slack]
   std::int32_t* keys = nullptr;              ///< [keys of an item] chosen ones; null: all
   SoftmaxRows rows;
 };
@@ -63,6 +68,7 @@ struct TileWork {
   DType dtype = DType::kF32;  ///< of K and V as stored
   bool mla = false;           ///< V is the beginning of K
   bool block_scales = false;  ///< rows of KvScales::kBlock
+  bool whole_rows = false;    ///< all heads' rows of a tile were asked for during the tile before
   QueryLayout queries = QueryLayout::kRows;
   std::int64_t rows = 0;
   Geometry g;
