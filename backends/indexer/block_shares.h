@@ -7,15 +7,15 @@
 
 namespace attnbench::indexer {
 
-/// Of one request: groups of query tokens, and tiles of keys, as many together as a block takes at
-/// once.
+/// Of one request: groups of query tokens, and tiles of keys.
 struct RequestTiles {
   std::int64_t groups, tiles;
 };
 
-/// Tiles of each block so that no round of blocks is nearly empty: of the numbers that fill one to
-/// four rounds of `slots` blocks, the one that takes least. 1 where there are no tiles.
+/// Tiles of each block, which takes `at_once` of them at once, so that no round of blocks is nearly
+/// empty: of the numbers that fill one to four rounds of `slots` blocks, the one that takes least.
+/// `at_once` or more.
 [[nodiscard]] std::int64_t tiles_of_a_block(std::span<const RequestTiles> requests,
-                                            std::int64_t slots);
+                                            std::int64_t slots, std::int64_t at_once);
 
 }  // namespace attnbench::indexer

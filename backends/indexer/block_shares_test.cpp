@@ -13,7 +13,7 @@ constexpr std::int64_t kSlots = 528;  // four blocks on each of 132 multiprocess
 
 std::int64_t of_equal(std::int64_t requests, std::int64_t groups, std::int64_t tiles) {
   const std::vector<RequestTiles> all(static_cast<std::size_t>(requests), {groups, tiles});
-  return tiles_of_a_block(all, kSlots);
+  return tiles_of_a_block(all, kSlots, 1);
 }
 
 TEST(BlockShares, spread_few_tiles_over_all_multiprocessors) {
@@ -37,14 +37,23 @@ TEST(BlockShares, take_several_rounds_where_one_leaves_most_slots_empty) {
 
 TEST(BlockShares, count_the_groups_of_a_chunk) { EXPECT_EQ(of_equal(1, 128, 256), 64); }
 
+// 16 requests of 16,388 keys, of which a block has 33 tiles: with 36, whole rounds of four, four of
+// 132 multiprocessors and the end of each request's last block would wait for the others.
+TEST(BlockShares, need_not_be_whole_rounds_of_the_tiles_that_a_block_takes_at_once) {
+  const std::vector<RequestTiles> drafts(16, {1, 257});
+  EXPECT_EQ(tiles_of_a_block(drafts, 132, 4), 33);
+  const std::vector<RequestTiles> few(1, {1, 64});
+  EXPECT_EQ(tiles_of_a_block(few, 132, 4), 4);
+}
+
 TEST(BlockShares, of_no_tiles_are_one) {
-  EXPECT_EQ(tiles_of_a_block({}, kSlots), 1);
+  EXPECT_EQ(tiles_of_a_block({}, kSlots, 1), 1);
   EXPECT_EQ(of_equal(3, 1, 0), 1);
 }
 
 TEST(BlockShares, of_uneven_requests_fill_one_round) {
   const std::vector<RequestTiles> uneven{{1, 2048}, {1, 1000}, {1, 10}, {1, 0}, {4, 300}};
-  const std::int64_t tiles = tiles_of_a_block(uneven, kSlots);
+  const std::int64_t tiles = tiles_of_a_block(uneven, kSlots, 1);
   std::int64_t blocks = 0;
   for (const RequestTiles& request : uneven) {
     blocks += request.groups * ((request.tiles + tiles - 1) / tiles);

@@ -28,14 +28,13 @@ void share_out(ScoreStep& step, const ForwardBatch& batch, int multiprocessors) 
   }
   step.tokens = narrow_i32(std::min<std::int64_t>(longest_q, kMostTokens));
   step.groups = narrow_i32(ceil_div(longest_q, step.tokens));
-  const std::int64_t at_once = tiles_at_once(step.tokens);
   std::vector<RequestTiles> requests;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     requests.push_back({ceil_div(batch.q_len(r), step.tokens),
-                        ceil_div(selection.complete_pools(batch.kv_len(r)), at_once * kTileKeys)});
+                        ceil_div(selection.complete_pools(batch.kv_len(r)), kTileKeys)});
   }
   const std::int64_t slots = std::int64_t{multiprocessors} * blocks_at_once(step.tokens);
-  step.tiles = narrow_i32(at_once * tiles_of_a_block(requests, slots));
+  step.tiles = narrow_i32(tiles_of_a_block(requests, slots, tiles_at_once(step.tokens)));
   step.tile_blocks = narrow_i32(ceil_div(most_keys, std::int64_t{step.tiles} * kTileKeys));
 }
 
