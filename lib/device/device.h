@@ -149,9 +149,6 @@ class SampleTimer {
   [[nodiscard]] virtual double clock_mhz_over(double seconds, const Work& prepare,
                                               const Work& work) = 0;
 
-  /// That the latest preheat of a cell ended with; 0 before the first.
-  double settled_mhz = 0;
-
  protected:
   SampleTimer() = default;
 };
@@ -210,6 +207,9 @@ class Device {
   /// Records what `work` enqueues, without running it. Null where nothing can be recorded. Throws
   /// what `work` throws, and HostSyncError when it did what cannot be recorded.
   [[nodiscard]] virtual std::unique_ptr<Recording> record(Stream&, const Work&) { return nullptr; }
+
+  /// Clock that the latest preheat of a cell ended with, of whichever case; 0 before the first.
+  double settled_mhz = 0;
 
  protected:
   Device() = default;

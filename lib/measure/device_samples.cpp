@@ -15,7 +15,8 @@ namespace attnbench {
 namespace {
 
 /// GPUs leave their idle clock within tens of milliseconds and their governor acts every few: three
-/// such windows tell a settled clock, and cost the first cell on a warm device 0.06 s.
+/// such windows tell a settled clock. A cell behind another one takes a single window that is like
+/// what that one ended with: a device that was idle between two cases takes more.
 constexpr double kWindowS = 0.020;
 constexpr std::size_t kAlike = 3;
 constexpr double kTolerance = 0.01;
@@ -193,9 +194,9 @@ void DeviceSamples::warm_up(WarmUp& first, double enough_s, double limit_s, cons
     const auto clock_over = [&](double seconds) {
       return stop() ? 0 : timer_->clock_mhz_over(seconds, prepare, launch_);
     };
-    first.settled_mhz = enough_s > 0 ? settled_clock_mhz(clock_over, timer_->settled_mhz)
+    first.settled_mhz = enough_s > 0 ? settled_clock_mhz(clock_over, device_->settled_mhz)
                                      : clock_over(kShortPreheatS);
-    if (enough_s > 0) timer_->settled_mhz = first.settled_mhz;
+    if (enough_s > 0) device_->settled_mhz = first.settled_mhz;
     begin += clock_() - before;  // the settling of a cold device is not counted
   }
   first.sample_s = first.spent_s = clock_() - begin;

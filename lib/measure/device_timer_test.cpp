@@ -127,6 +127,14 @@ TEST(DeviceTimers, are_believed_instead_of_the_hosts_clock) {
   EXPECT_EQ(gpu.preheats, 3);
 }
 
+TEST(DeviceTimers, preheat_a_cell_of_the_next_case_by_one_window_like_the_last) {
+  FakeGpu gpu;
+  static_cast<void>(gpu.measure(gpu.cell()));
+  EXPECT_EQ(gpu.preheats, 3);
+  static_cast<void>(gpu.measure(gpu.cell()));  // with a timer of its own
+  EXPECT_EQ(gpu.preheats, 4);
+}
+
 TEST(DeviceTimers, discard_samples_below_the_settled_clock_and_count_them) {
   FakeGpu gpu;
   gpu.sample = [](int index) {
