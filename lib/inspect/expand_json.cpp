@@ -41,6 +41,21 @@ std::int64_t encoder_bytes_written(const Case& c) {
   return writes_encoders(c) ? count_cost(with_step(c, StepPart::kKvWrite)).kv_bytes_written : 0;
 }
 
+/// Of each part that is measured; null where no backend can run it.
+Json costs_of(const Case& c, std::span<const StepPart> measured) {
+  Json costs = Json::array();
+  for (const ExpandedPart& part : expand_parts(c, measured)) {
+    const bool runs = part.why_not.empty();
+    const auto number = [runs](std::int64_t n) { return runs ? Json(n) : Json(nullptr); };
+    costs.push_back({{"step", to_string(part.of.step)},
+                     {"flops", number(part.cost.flops)},
+                     {"bytes_unique", number(part.cost.bytes_unique)},
+                     {"bytes_streamed", number(part.cost.bytes_streamed)},
+                     {"reason", runs ? Json(nullptr) : Json(part.why_not)}});
+  }
+  return costs;
+}
+
 Json requests_of(const Case& c) {
   Json requests = Json::array();
   for (const Request& r : c.requests) {
@@ -128,7 +143,7 @@ Json prefill_of(const Case& c, const VerifyConfig& verify) {
   return {{"path", to_string(decision->path)}, {"reason", decision->reason}};
 }
 
-Json case_of(const ExpandedCase& e, const VerifyConfig& verify) {
+Json case_of(const ExpandedCase& e, const Scenario& scenario) {
   const Case& c = *e.source;
   Json arrays = Json::object();
   for (const AbridgedArray& array : e.arrays) {
@@ -157,11 +172,12 @@ Json case_of(const ExpandedCase& e, const VerifyConfig& verify) {
           {"flops", e.cost.flops},
           {"bytes_unique", e.cost.bytes_unique},
           {"bytes_streamed", e.cost.bytes_streamed},
+          {"steps", costs_of(c, scenario.measure.step)},
           {"encoder_bytes_written", encoder_bytes_written(c)},
           {"common_prefix_len", e.common_prefix_len},
           {"use_cascade", e.use_cascade.answer},
           {"use_cascade_reason", e.use_cascade.reason},
-          {"sglang_flashinfer_prefill", prefill_of(c, verify)},
+          {"sglang_flashinfer_prefill", prefill_of(c, scenario.verify)},
           {"prefixes", prefixes_of(c)},
           {"requests", requests_of(c)},
           {"draft_topk", c.draft_topk},
@@ -185,7 +201,7 @@ void write_expand_json(const Scenario& scenario, const std::vector<const Case*>&
   for (const Case* c : cases) {
     for (const Case& step : steps_of(*c)) {
       const ExpandedCase e = expand_case(step, formats);
-      root["cases"].push_back(case_of(e, scenario.verify));
+      root["cases"].push_back(case_of(e, scenario));
       if (!formats.empty()) root["cases"].back()["indices"] = indices_of(e);
     }
   }

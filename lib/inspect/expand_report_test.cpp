@@ -80,6 +80,40 @@ TEST(ExpandJson, lists_every_request_with_its_lengths) {
   }
 }
 
+TEST(Expand, counts_each_part_of_a_step_that_is_measured) {
+  Case chosen = with_selection(small_plain_decode(), {.topk = 8, .index_heads = 4});
+  Scenario scenario;
+  scenario.measure.step = {StepPart::kIndexer, StepPart::kSelect, StepPart::kKvWrite};
+  std::ostringstream table, json;
+  write_expand_table(scenario, {&chosen}, table);
+  write_expand_json(scenario, {&chosen}, json);
+  const auto steps = nlohmann::json::parse(json.str())["cases"][0]["steps"];
+  ASSERT_EQ(steps.size(), 3u);
+  for (const auto& step : steps) {
+    const StepPart part = scenario.measure.step[static_cast<std::size_t>(&step - &steps[0])];
+    const Cost cost = count_cost(with_step(chosen, part));
+    EXPECT_EQ(step["step"], to_string(part));
+    EXPECT_EQ(step["flops"], cost.flops);
+    EXPECT_EQ(step["bytes_unique"], cost.bytes_unique);
+    EXPECT_THAT(table.str(), HasSubstr("  " + std::string(to_string(part)) + ": "));
+  }
+  EXPECT_THAT(table.str(), Not(HasSubstr("visible pairs")));
+}
+
+TEST(Expand, says_which_part_of_a_step_nobody_can_run) {
+  const Case dense = small_plain_decode();
+  Scenario scenario;
+  scenario.measure.step = {StepPart::kAttention, StepPart::kSelect};
+  std::ostringstream table, json;
+  write_expand_table(scenario, {&dense}, table);
+  write_expand_json(scenario, {&dense}, json);
+  EXPECT_THAT(table.str(), HasSubstr("  attention: "));
+  EXPECT_THAT(table.str(), HasSubstr("\n  no select: "));
+  const auto step = nlohmann::json::parse(json.str())["cases"][0]["steps"][1];
+  EXPECT_TRUE(step["flops"].is_null());
+  EXPECT_EQ(step["reason"], why_not_built(dense, StepPart::kSelect));
+}
+
 TEST(Expand, prints_no_prefix_of_an_encoder_s_keys) {
   const Case cross = small_cross();  // in one request queries outnumber keys
   const Scenario scenario;

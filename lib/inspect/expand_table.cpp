@@ -5,6 +5,7 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/base/int_math.h"
@@ -162,13 +163,30 @@ void write_layouts(const ExpandedCase& e, std::ostream& out) {
   }
 }
 
-std::string cost_text(const Case& c, const Cost& cost) {
+/// `name` is empty where attention is all.
+std::string cost_text(const ExpandedPart& part, std::string_view name) {
+  const Case& c = part.of;
+  if (!part.why_not.empty())
+    return wrapped(fmt::format("no {}: {}", name, part.why_not), kWidth, 2);
+  const std::string head = fmt::format("  {}{}", name, name.empty() ? "" : ": ");
+  const Cost& cost = part.cost;
   const std::string parts[] = {
-      "  " + si_text(static_cast<double>(cost.flops), "FLOP"),
+      head + si_text(static_cast<double>(cost.flops), "FLOP"),
       bytes_text(cost.bytes_unique) + " unique", bytes_text(cost.bytes_streamed) + " streamed",
-      c.layer.is_recurrent() ? bytes_text(cost.kv_bytes_unique) + " of states"
-                             : count_text(cost.visible_pairs) + " visible pairs per head"};
-  return join_parts(parts, kWidth, 4);
+      !attends(c.step)         ? ""
+      : c.layer.is_recurrent() ? bytes_text(cost.kv_bytes_unique) + " of states"
+                               : count_text(cost.visible_pairs) + " visible pairs per head"};
+  return join_parts(parts, kWidth, 4) + '\n';
+}
+
+/// A line for each part that is measured.
+std::string costs_text(const Case& c, std::span<const StepPart> measured) {
+  const bool all = measured.size() == 1 && measured[0] == StepPart::kAttention;
+  std::string text;
+  for (const ExpandedPart& part : expand_parts(c, measured)) {
+    text += cost_text(part, all ? "" : to_string(part.of.step));
+  }
+  return text;
 }
 
 /// What vLLM would do about a shared prefix.
@@ -300,7 +318,7 @@ void write_indices(const BuiltIndices& built, std::ostream& out) {
   }
 }
 
-void write_step(const Case& c, const VerifyConfig& verify,
+void write_step(const Case& c, const Scenario& scenario,
                 std::span<const IndexFormat* const> formats, std::ostream& out) {
   const ExpandedCase e = expand_case(c, formats);
   const std::string head[] = {
@@ -317,9 +335,8 @@ void write_step(const Case& c, const VerifyConfig& verify,
       << pool_text(e) << '\n';
   if (e.pages_used > 0 && !c.kv_cache.is_ragged()) out << page_use_text(e) << '\n';
   write_layouts(e, out);
-  out << cost_text(c, e.cost) << '\n'
-      << cascade_text(e.use_cascade) << '\n'
-      << prefill_text(c, verify) << encoder_write_text(c);
+  out << costs_text(c, scenario.measure.step) << cascade_text(e.use_cascade) << '\n'
+      << prefill_text(c, scenario.verify) << encoder_write_text(c);
   if (!c.model_note.empty()) out << wrapped("note: " + c.model_note, kWidth, 2);
   write_prefixes(c, out);
   write_requests(c, out);
@@ -340,7 +357,7 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
   out << fmt::format("{}   {} case{} · seed {}\n", printable(scenario.name), cases.size(),
                      cases.size() == 1 ? "" : "s", scenario.seed);
   for (const Case* c : cases) {
-    for (const Case& step : steps_of(*c)) write_step(step, scenario.verify, formats, out);
+    for (const Case& step : steps_of(*c)) write_step(step, scenario, formats, out);
   }
 }
 

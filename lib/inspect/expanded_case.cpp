@@ -11,6 +11,7 @@
 #include "lib/index/csr.h"
 #include "lib/index/page_table.h"
 #include "lib/scenario/problem_of.h"
+#include "lib/verify/step_support.h"
 
 namespace attnbench {
 namespace {
@@ -42,6 +43,18 @@ std::vector<ExpandedCase::Layout> layouts_of(const Case& c, std::int64_t num_pag
 BuiltIndices indices_of_case(const IndexFormat& format, const Case& c, const BatchLayout& layout) {
   const Problem problem = problem_of(c);
   return build_indices(format, {layout.batch, problem, layout.num_pages});
+}
+
+std::vector<ExpandedPart> expand_parts(const Case& c, std::span<const StepPart> measured) {
+  BackendInfo writer;
+  writer.writes_kv = true;
+  std::vector<ExpandedPart> parts;
+  for (const StepPart step : measured) {
+    ExpandedPart& part = parts.emplace_back(ExpandedPart{with_step(c, step), {}, {}});
+    part.why_not = builds(step) ? why_not_built(c, step) : supports_step(writer, part.of).reason();
+    if (part.why_not.empty()) part.cost = count_cost(part.of);
+  }
+  return parts;
 }
 
 ExpandedCase expand_case(const Case& c, std::span<const IndexFormat* const> formats) {

@@ -46,6 +46,16 @@ struct ExpandedCase {
   std::string arrays_left_out;        ///< why there are neither; empty otherwise
 };
 
+/// A part of a step that is measured.
+struct ExpandedPart {
+  Case of;
+  Cost cost;
+  std::string why_not;  ///< why no backend can run it; then without cost
+};
+
+[[nodiscard]] std::vector<ExpandedPart> expand_parts(const Case& c,
+                                                     std::span<const StepPart> measured);
+
 [[nodiscard]] ExpandedCase expand_case(const Case& c,
                                        std::span<const IndexFormat* const> formats = {});
 
