@@ -44,6 +44,7 @@ struct AbCommand {
   RunOptions run;  ///< which both programs are given as they stand
   std::vector<std::string> plugins;
   std::vector<std::string> python;
+  std::string plugin_timeout;  ///< as it was given
   GateOptions gate;
 };
 
@@ -88,6 +89,9 @@ void add_plugins(AbCommand& command, const KnownBackends& known) {
   }
   for (const std::string& python : command.python) {
     words.insert(words.end(), {"--python", python});
+  }
+  if (!command.plugin_timeout.empty()) {
+    words.insert(words.end(), {"--plugin-timeout", command.plugin_timeout});
   }
   const std::string& of_environment = known.plugins_of_environment();
   if (!of_environment.empty()) setenv(kPluginsVariable, of_environment.c_str(), 1);
@@ -245,6 +249,11 @@ void add_ab_command(CLI::App& app, Action& action) {
   ab_app->add_option("--plugin", command->plugins, "as in run: a file with backends; repeatable")
       ->option_text("FILE")
       ->allow_extra_args(false);
+  ab_app
+      ->add_option("--plugin-timeout", command->plugin_timeout,
+                   "as in run: how long a file of --plugin may take to say which backends it has")
+      ->transform(seconds("plugin-timeout"))
+      ->option_text("TIME");
   declare_options_for_processes(*ab_app, command->run);
   declare_gate_options(*ab_app, command->gate);
   declare_package_options(*ab_app, command->package);

@@ -114,6 +114,16 @@ TEST_F(AbCommandLine, hands_options_of_a_run_to_both_programs) {
   }
 }
 
+TEST_F(AbCommandLine, hands_plug_ins_and_how_long_they_may_load_to_both_programs) {
+  const std::string base = program("base", 100);
+  EXPECT_EQ(ab({"--base", base, "--new", base, scenario_, "--pairs", "8", "--plugin", "mine.py",
+                "--plugin-timeout", "4min"}),
+            0)
+      << err_.str();
+  EXPECT_THAT(calls_of(base)[0], HasSubstr(" --plugin mine.py --plugin-timeout 240 "));
+  EXPECT_EQ(ab({"--base", base, "--new", base, scenario_, "--plugin-timeout", "soon"}), 4);
+}
+
 TEST_F(AbCommandLine, measures_what_a_comparison_left_open) {
   const std::string base = program("base", 100), slow = program("slow", 105);
   const std::string report = folder_ + "gate.json";
