@@ -128,6 +128,7 @@ std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const 
   std::vector<ReferenceRow> results(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     results[i].visible = rows[i].visible.count();
+    results[i].repeats = rows[i].visible.most_times();
     results[i].temperature = rows[i].temperature;
   }
 

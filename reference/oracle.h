@@ -41,6 +41,7 @@ struct ReferenceRow {
   double v_max = 0;          ///< bounds |v| of the visible keys: the largest of their blocks
   double denominator = 1;    ///< of the weights, relative to the largest or the sink: at least 1
   std::int64_t visible = 0;  ///< keys the mask lets through, as often as a list names them
+  std::int64_t repeats = 1;  ///< how often it names one of them, at most
 };
 
 namespace reference {

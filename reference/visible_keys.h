@@ -27,6 +27,11 @@ struct VisibleKeys {
     for (const Key& key : branch) terms += key.times;
     return terms;
   }
+  [[nodiscard]] std::int64_t most_times() const {
+    std::int64_t most = 1;
+    for (const Key& key : branch) most = std::max(most, key.times);
+    return most;
+  }
   /// Calls visit(Key) for every visible key with first <= index < last, ascending.
   template <typename Visit>
   void for_each_in(std::int64_t first, std::int64_t last, Visit visit) const {

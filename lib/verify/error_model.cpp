@@ -105,7 +105,10 @@ ErrorModel::Row ErrorModel::softmax_row(const ReferenceRow& reference) const {
       reference.p_max > 0 ? std::fabs(reference.lse + std::log(reference.p_max)) : 0;
   const double logit_noise =
       std::hypot(kF32 * (reference.s + std::max(1.0, largest)), tanh, input_noise);
-  const double sum = std::sqrt(keys / 2) * u_acc_;
+  // Within a power of two, each addition of one number to a sum is rounded alike: m equal terms err
+  // m times as far as one, and n / m such groups sqrt(n / m) times as far as one group.
+  const double alike = std::min(static_cast<double>(reference.repeats), keys);
+  const double sum = std::sqrt(keys * std::max(alike, 1.0) / 2) * u_acc_;
   row.noise_per_b = kUniform * std::hypot(std::hypot(weights, 0x1p-22), logit_noise, sum);
   row.noise_per_a = kUniform * splits_;
   row.noise_per_out = kUniform * std::hypot(4 * kF32, sum);

@@ -32,9 +32,10 @@ namespace attnbench {
 ///
 /// As noise, the roundings of different keys are independent, and on random data partial sums walk
 /// at random, so that most of it grows as B: weights u_p, exp 2^-22, a sequential sum over L keys
-/// sqrt(L / 2) u_acc, and the logit's own error. The latter is u S of the product, which is a
-/// random walk, too, and u of the largest logit for the scale, log2(e) and the maximum. What the
-/// keys share - division, scales, the denominator's sum - is a part of the output itself.
+/// sqrt(L / 2) u_acc, sqrt(m) times as much where a list names a key m times, whose terms are
+/// rounded alike, and the logit's own error. The latter is u S of the product, which is a random
+/// walk, too, and u of the largest logit for the scale, log2(e) and the maximum. What the keys
+/// share - division, scales, the denominator's sum - is a part of the output itself.
 ///
 /// A recurrent layer has no weights: A and B are then the reference's own count of roundings, in
 /// units of the accumulator's (reference/gated_delta_net.h), to which the store of O is added.

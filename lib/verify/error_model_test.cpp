@@ -181,6 +181,17 @@ TEST(ErrorModel, stops_growing_with_the_length_where_tiles_end) {
   EXPECT_DOUBLE_EQ(bound_per_a(bf16_case(), {}, row_of(1, 1 << 20)), at_1024);
 }
 
+// 267 terms of three keys: a kernel that adds them one by one rounds each key's 89 terms alike.
+TEST(ErrorModel, expects_more_noise_where_a_list_names_keys_many_times) {
+  const ErrorModel model(bf16_case(), {});
+  ReferenceRow row = row_of(0, 267);
+  const double once = model.row(row).noise_per_out;
+  row.repeats = 89;
+  const double often = model.row(row).noise_per_out;
+  EXPECT_GT(often, 5 * once);
+  EXPECT_LT(often, std::sqrt(89) * once);
+}
+
 TEST(ErrorModel, keeps_the_noise_below_the_bound) {
   for (const DType p : {DType::kF32, DType::kBF16, DType::kE4M3}) {
     Numerics numerics;
