@@ -23,7 +23,7 @@ constexpr double kMostDiscarded = 0.10;
 
 /// What a visit takes in another process beyond what that process counts: to wake it, and to write
 /// and read the times of its samples, on a machine that others keep busy as well.
-constexpr double kVisitS = 0.01;
+constexpr double kVisitS = 0.005;
 constexpr double kSampleS = 2e-6;
 constexpr double kPartOfSamples = 0.1;
 
