@@ -56,36 +56,52 @@ struct Widen<DType::kF16> {
   }
 };
 
-/// A vector of bytes in the lower halves of 16-bit lanes.
-[[nodiscard]] HWY_INLINE auto load_bytes(const std::byte* p) {
-  const hn::Rebind<std::uint8_t, F32> u8;
-  const hn::Rebind<std::uint16_t, F32> u16;
-  return hn::PromoteTo(u16, hn::LoadU(u8, reinterpret_cast<const std::uint8_t*>(p)));
-}
+/// fp8 numbers as f16 bits in lanes of `d`, int16.
+template <DType dtype>
+struct HalvesOf;
 
 /// e5m2 is the upper byte of an f16.
 template <>
-struct Widen<DType::kE5M2> {
-  [[nodiscard]] static HWY_INLINE Floats load(const std::byte* p) {
-    return widen_f16(hn::ShiftLeft<8>(load_bytes(p)));
+struct HalvesOf<DType::kE5M2> {
+  static constexpr float kFactor = 1;
+  template <class D>
+  [[nodiscard]] static HWY_INLINE hn::Vec<D> load(D d, const std::byte* p) {
+    const hn::Rebind<std::int8_t, D> i8;
+    const auto bytes = hn::LoadU(i8, reinterpret_cast<const std::int8_t*>(p));
+    return hn::ShiftLeft<8>(hn::PromoteTo(d, bytes));
   }
 };
 
-/// e4m3's exponent and mantissa, moved to the place where f16 keeps them, mean 2^-8 of their value
-/// (biases 7 and 15): f16 represents all of them, subnormals included. S.1111.111 is NaN.
+/// e4m3's exponent and mantissa, moved to where f16 keeps them, mean 2^-8 of their value (biases 7
+/// and 15): f16 represents all of them, subnormals included. S.1111.111 is NaN. f16's exponent has
+/// one bit more, which the extended sign fills first.
 template <>
-struct Widen<DType::kE4M3> {
-  [[nodiscard]] static HWY_INLINE Floats load(const std::byte* p) {
-    const hn::Rebind<std::uint16_t, F32> u16;
-    const auto bits = load_bytes(p);
-    const auto sign = hn::ShiftLeft<8>(hn::And(bits, hn::Set(u16, 0x80)));
-    const auto magnitude = hn::And(bits, hn::Set(u16, 0x7f));
-    const auto nan = hn::VecFromMask(u16, hn::Eq(magnitude, hn::Set(u16, 0x7f)));
-    const auto half =
-        hn::Or(hn::Or(sign, hn::ShiftLeft<7>(magnitude)), hn::And(nan, hn::Set(u16, 0x7c00)));
-    return widen_f16(half) * splat(256.0f);
+struct HalvesOf<DType::kE4M3> {
+  static constexpr float kFactor = 256;
+  template <class D>
+  [[nodiscard]] static HWY_INLINE hn::Vec<D> load(D d, const std::byte* p) {
+    const hn::Rebind<std::int8_t, D> i8;
+    const auto bytes = hn::LoadU(i8, reinterpret_cast<const std::int8_t*>(p));
+    const auto all = hn::Set(d, 0x3f80);
+    const auto half = hn::AndNot(hn::Set(d, 0x4000), hn::ShiftLeft<7>(hn::PromoteTo(d, bytes)));
+    const auto nan = hn::Eq(hn::And(half, all), all);
+    return hn::IfThenElse(nan, hn::Or(half, hn::Set(d, 0x7c00)), half);
   }
 };
+
+template <DType dtype>
+struct WidenByte {
+  [[nodiscard]] static HWY_INLINE Floats load(const std::byte* p) {
+    const hn::Rebind<std::int16_t, F32> i16;
+    const Floats floats = widen_f16(HalvesOf<dtype>::load(i16, p));
+    return HalvesOf<dtype>::kFactor == 1 ? floats : floats * splat(HalvesOf<dtype>::kFactor);
+  }
+};
+
+template <>
+struct Widen<DType::kE5M2> : WidenByte<DType::kE5M2> {};
+template <>
+struct Widen<DType::kE4M3> : WidenByte<DType::kE4M3> {};
 
 /// Two vectors of neighbouring elements, in the order that costs least to widen; load_pair and
 /// store_pair put floats in the same order.
@@ -104,6 +120,33 @@ struct WidenPair {
     hn::StoreU(b, F32(), p + kLanes);
   }
 };
+
+/// One vector of f16 bits for both.
+template <DType dtype>
+struct WidenPairOfBytes {
+  static HWY_INLINE void load(const std::byte* p, Floats& a, Floats& b) {
+    const hn::Repartition<std::int16_t, F32> i16;
+    const hn::Half<decltype(i16)> half;
+    const auto halves = HalvesOf<dtype>::load(i16, p);
+    a = widen_f16(hn::LowerHalf(half, halves));
+    b = widen_f16(hn::UpperHalf(half, halves));
+    if constexpr (HalvesOf<dtype>::kFactor != 1) {
+      a = a * splat(HalvesOf<dtype>::kFactor);
+      b = b * splat(HalvesOf<dtype>::kFactor);
+    }
+  }
+  static HWY_INLINE void load_floats(const float* p, Floats& a, Floats& b) {
+    WidenPair<DType::kF32>::load_floats(p, a, b);
+  }
+  static HWY_INLINE void store_floats(float* p, Floats a, Floats b) {
+    WidenPair<DType::kF32>::store_floats(p, a, b);
+  }
+};
+
+template <>
+struct WidenPair<DType::kE5M2> : WidenPairOfBytes<DType::kE5M2> {};
+template <>
+struct WidenPair<DType::kE4M3> : WidenPairOfBytes<DType::kE4M3> {};
 
 /// Even elements, then odd ones: a bf16 is the upper half of a float, so that each is one
 /// instruction away.
@@ -127,6 +170,13 @@ struct WidenPair<DType::kBF16> {
 template <DType dtype>
 inline void widen_row(const std::byte* from, float* to, std::int64_t n) {
   std::int64_t i = 0;
+  if constexpr (size_bytes(dtype) == 1) {
+    for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+      Floats a, b;
+      WidenPair<dtype>::load(from + i, a, b);
+      WidenPair<dtype>::store_floats(to + i, a, b);
+    }
+  }
   for (; i + kLanes <= n; i += kLanes) {
     store_floats(to + i, Widen<dtype>::load(from + i * size_bytes(dtype)));
   }
@@ -151,13 +201,16 @@ inline void widen_row(DType dtype, const std::byte* from, float* to, std::int64_
 /// A latent row of KvScales::kBlock as the floats that it stands for: `rank` latent values, each
 /// block times its scale, then the rope part, `dim` in all.
 inline void widen_block_row(const std::byte* from, float* to, std::int64_t rank, std::int64_t dim) {
-  static_assert(kScaleBlock % kLanes == 0);
+  static_assert(kScaleBlock % (2 * kLanes) == 0);
   const std::byte* const scales = from + rank;
   for (std::int64_t d = 0; d < rank; d += kScaleBlock) {
     float scale;
     std::memcpy(&scale, scales + d / kScaleBlock * std::int64_t{sizeof scale}, sizeof scale);
-    for (std::int64_t i = d; i < d + kScaleBlock; i += kLanes) {
-      store_floats(to + i, Widen<DType::kE4M3>::load(from + i) * splat(scale));
+    for (std::int64_t i = d; i < d + kScaleBlock; i += 2 * kLanes) {
+      Floats a, b;
+      WidenPair<DType::kE4M3>::load(from + i, a, b);
+      store_floats(to + i, a * splat(scale));
+      store_floats(to + i + kLanes, b * splat(scale));
     }
   }
   const std::int64_t latent_bytes = block_row_bytes(narrow_i32(rank), narrow_i32(rank));

@@ -35,7 +35,24 @@ HWY_INLINE void dot_block(const float* q, std::int64_t ldq, const std::byte* con
   for (int r = 0; r < kRows; ++r) {
     for (int n = 0; n < kKeys; ++n) sums[r][n] = hn::Zero(F32());
   }
-  for (std::int64_t d = 0; d < dk; d += kLanes) {
+  std::int64_t d = 0;
+  if constexpr (dtype == DType::kE4M3 &&
+                kRegisters == 32) {  // two cost little more to widen than one
+    for (; d + 2 * kLanes <= dk; d += 2 * kLanes) {
+      ahead.prefetch_line(j, j + kKeys, d);
+      Floats a[std::size_t{kKeys}], b[std::size_t{kKeys}];
+      for (int n = 0; n < kKeys; ++n) WidenPair<dtype>::load(k[n] + d, a[n], b[n]);
+      for (int r = 0; r < kRows; ++r) {
+        const Floats first = load_floats(q + r * ldq + d);
+        const Floats second = load_floats(q + r * ldq + d + kLanes);
+        for (int n = 0; n < kKeys; ++n) {
+          sums[r][n] = hn::MulAdd(first, a[n], sums[r][n]);
+          sums[r][n] = hn::MulAdd(second, b[n], sums[r][n]);
+        }
+      }
+    }
+  }
+  for (; d < dk; d += kLanes) {
     const std::int64_t byte = d * size_bytes(dtype);
     ahead.prefetch_line(j, j + kKeys, byte);
     Floats key[std::size_t{kKeys}];
