@@ -36,8 +36,8 @@ HWY_INLINE void dot_block(const float* q, std::int64_t ldq, const std::byte* con
     for (int n = 0; n < kKeys; ++n) sums[r][n] = hn::Zero(F32());
   }
   std::int64_t d = 0;
-  if constexpr (dtype == DType::kE4M3 &&
-                kRegisters == 32) {  // two cost little more to widen than one
+  // Two vectors cost little more to widen than one.
+  if constexpr (dtype == DType::kE4M3 && kRegisters == 32) {
     for (; d + 2 * kLanes <= dk; d += 2 * kLanes) {
       ahead.prefetch_line(j, j + kKeys, d);
       Floats a[std::size_t{kKeys}], b[std::size_t{kKeys}];

