@@ -56,7 +56,14 @@ struct Widen<DType::kF16> {
   }
 };
 
-/// fp8 numbers as f16 bits in lanes of `d`, int16.
+/// Bytes in lanes of `d`, int16, their highest bit extended.
+template <class D>
+[[nodiscard]] HWY_INLINE hn::Vec<D> load_bytes(D d, const std::byte* p) {
+  const hn::Rebind<std::int8_t, D> i8;
+  return hn::PromoteTo(d, hn::LoadU(i8, reinterpret_cast<const std::int8_t*>(p)));
+}
+
+/// fp8 numbers as f16 bits in lanes of `d`, int16: 1 / kFactor of their values.
 template <DType dtype>
 struct HalvesOf;
 
@@ -66,9 +73,7 @@ struct HalvesOf<DType::kE5M2> {
   static constexpr float kFactor = 1;
   template <class D>
   [[nodiscard]] static HWY_INLINE hn::Vec<D> load(D d, const std::byte* p) {
-    const hn::Rebind<std::int8_t, D> i8;
-    const auto bytes = hn::LoadU(i8, reinterpret_cast<const std::int8_t*>(p));
-    return hn::ShiftLeft<8>(hn::PromoteTo(d, bytes));
+    return hn::ShiftLeft<8>(load_bytes(d, p));
   }
 };
 
@@ -80,10 +85,8 @@ struct HalvesOf<DType::kE4M3> {
   static constexpr float kFactor = 256;
   template <class D>
   [[nodiscard]] static HWY_INLINE hn::Vec<D> load(D d, const std::byte* p) {
-    const hn::Rebind<std::int8_t, D> i8;
-    const auto bytes = hn::LoadU(i8, reinterpret_cast<const std::int8_t*>(p));
     const auto all = hn::Set(d, 0x3f80);
-    const auto half = hn::AndNot(hn::Set(d, 0x4000), hn::ShiftLeft<7>(hn::PromoteTo(d, bytes)));
+    const auto half = hn::AndNot(hn::Set(d, 0x4000), hn::ShiftLeft<7>(load_bytes(d, p)));
     const auto nan = hn::Eq(hn::And(half, all), all);
     return hn::IfThenElse(nan, hn::Or(half, hn::Set(d, 0x7c00)), half);
   }

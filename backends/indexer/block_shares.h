@@ -7,7 +7,7 @@
 
 namespace attnbench::indexer {
 
-/// Of one request: groups of query tokens, and tiles of keys.
+/// One request's groups of query tokens, and its tiles of keys.
 struct RequestTiles {
   std::int64_t groups, tiles;
 };

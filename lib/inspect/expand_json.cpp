@@ -41,7 +41,7 @@ std::int64_t encoder_bytes_written(const Case& c) {
   return writes_encoders(c) ? count_cost(with_step(c, StepPart::kKvWrite)).kv_bytes_written : 0;
 }
 
-/// Of each part that is measured; null where no backend can run it.
+/// Each part that is measured; numbers are null where no backend can run it.
 Json costs_of(const Case& c, std::span<const StepPart> measured) {
   Json costs = Json::array();
   for (const ExpandedPart& part : expand_parts(c, measured)) {
