@@ -114,7 +114,6 @@ class Block {
         cuda::cp_async_wait<kStages - 2>();
         sync_group();
       }
-      load_keys(i + kStages - 1);
       score(i);
     }
     cuda::cp_async_wait<0>();
@@ -245,29 +244,69 @@ class Block {
     start_products(d, keys, shared_ + static_cast<std::uint32_t>(queries_at(token)));
   }
 
-  /// Of two tokens at once: while the products of one are summed, those of the other are under way.
-  /// The last token of an odd number is computed and written twice.
   __device__ __forceinline__ void score(int i) const {
-    float d[kTokensAtOnce][kColumnTiles][4];
+    if constexpr (kTokensAtOnce == 2) {
+      if (work_.tokens == 4) return score_of<4>(i);
+      if (work_.tokens == 8) return score_of<8>(i);
+    }
+    score_any(i);
+  }
+
+  /// A number of tokens that is known when this is compiled: products of two tokens are always
+  /// under way, and what is done with their sums takes no branch.
+  template <int kTokens>
+  __device__ __forceinline__ void score_of(int i) const {
+    float d[2][kColumnTiles][4];
+    float sums[2][2];
     const Keys keys = keys_of_warp(i);
-    const int last = work_.tokens - 1;
-    for (int token = 0; token <= last; token += kTokensAtOnce) {
-      start(d[0], keys, token);
-      if constexpr (kTokensAtOnce == 2) {
-        start(d[1], keys, min(token + 1, last));
+    const float scale = floats_at(scales_at(i))[row_of_lane()];
+    start(d[0], keys, 0);
+    start(d[1], keys, 1);
+    load_keys(i + kStages - 1);
+#pragma unroll
+    for (int token = 0; token < kTokens; ++token) {
+      if (token + 1 < kTokens) {
         cuda::wgmma_wait<1>();
-        cuda::pin_registers(d[0]);
-        write(i, token, d[0]);
+      } else {
+        cuda::wgmma_wait<0>();
       }
-      cuda::wgmma_wait<0>();
-      cuda::pin_registers(d[kTokensAtOnce - 1]);
-      write(i, min(token + kTokensAtOnce - 1, last), d[kTokensAtOnce - 1]);
+      cuda::pin_registers(d[token % 2]);
+      sum_heads(token, d[token % 2], sums[token % 2]);
+      if (token + 2 < kTokens) start(d[token % 2], keys, token + 2);
+      if (token % 2 == 1) write(i, token - 1, sums, scale);
     }
   }
 
-  __device__ __forceinline__ void write(int i, int token, const float (&d)[kColumnTiles][4]) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = thread_of_group() / 32;
-    float sums[2] = {0, 0};  // of rows lane / 4 and 8 further
+  /// Two tokens at once: while the products of one are summed, those of the other are under way.
+  /// The last token of an odd number is computed twice. Keys are asked for behind the first
+  /// products, which do not wait for their page.
+  __device__ __forceinline__ void score_any(int i) const {
+    float d[kTokensAtOnce][kColumnTiles][4];
+    float sums[kTokensAtOnce][2];
+    const Keys keys = keys_of_warp(i);
+    const float scale = floats_at(scales_at(i))[row_of_lane()];
+    const int last = work_.tokens - 1;
+    for (int token = 0; token <= last; token += kTokensAtOnce) {
+      start(d[0], keys, token);
+      if constexpr (kTokensAtOnce == 2) start(d[1], keys, min(token + 1, last));
+      if (token == 0) load_keys(i + kStages - 1);
+      if constexpr (kTokensAtOnce == 2) {
+        cuda::wgmma_wait<1>();
+        cuda::pin_registers(d[0]);
+        sum_heads(token, d[0], sums[0]);
+      }
+      cuda::wgmma_wait<0>();
+      cuda::pin_registers(d[kTokensAtOnce - 1]);
+      sum_heads(min(token + kTokensAtOnce - 1, last), d[kTokensAtOnce - 1],
+                sums[kTokensAtOnce - 1]);
+      write(i, token, sums, scale);
+    }
+  }
+
+  /// Sums over the lane's heads, for rows lane / 4 and 8 further.
+  __device__ __forceinline__ void sum_heads(int token, const float (&d)[kColumnTiles][4],
+                                            float (&sums)[2]) const {
+    sums[0] = sums[1] = 0;
 #pragma unroll
     for (int n = 0; n < kColumnTiles; ++n) {
       const float2 weight = kTokensAtOnce == 1 ? weights_[n] : weights_of_lane(token)[4 * n];
@@ -277,18 +316,38 @@ class Block {
         sums[r] = fmaf(fmaxf(d[n][2 * r + 1], 0.0f), weight.y, sums[r]);
       }
     }
-#pragma unroll
-    for (float& sum : sums) {
-      sum += __shfl_xor_sync(~0u, sum, 1);
+  }
+
+  /// Four lanes share a row's heads. Where two tokens are summed, each lane of the four ends with
+  /// the sum of a row and a token of its own; where one is, two of them do.
+  static constexpr int kRowBit = kTokensAtOnce;  ///< of the lane: which of two rows it writes
+  [[nodiscard]] __device__ static int row_of_lane() {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    return thread_of_group() / 32 * 16 + lane / 4 + ((lane & kRowBit) != 0 ? 8 : 0);
+  }
+  /// The first value, or where the lane has `bit` the second, plus that of the lane whose bit
+  /// differs.
+  [[nodiscard]] __device__ __forceinline__ static float halve(float first, float second, int bit) {
+    const bool has = (threadIdx.x & static_cast<unsigned>(bit)) != 0;
+    return (has ? second : first) + __shfl_xor_sync(~0u, has ? first : second, bit);
+  }
+
+  __device__ __forceinline__ void write(int i, int token, const float (&sums)[kTokensAtOnce][2],
+                                        float scale) const {
+    float sum;
+    bool writes;
+    if constexpr (kTokensAtOnce == 2) {
+      sum = halve(halve(sums[0][0], sums[1][0], 1), halve(sums[0][1], sums[1][1], 1), 2);
+      token += static_cast<int>(threadIdx.x % 2);
+      writes = token < work_.tokens;
+    } else {
+      sum = halve(sums[0][0], sums[0][1], 1);
       sum += __shfl_xor_sync(~0u, sum, 2);
+      writes = threadIdx.x % 4 < 2;
     }
-    const int r = lane % 4;
-    const int row = 16 * warp + lane / 4 + 8 * r;
-    const int key = tile_of(i) * kTileKeys + row;
-    if (r >= 2 || key >= keys_seen(token)) return;
-    const float scale = floats_at(scales_at(i))[row];
-    step_.logits[(work_.first_token + token) * step_.columns + key] =
-        (r == 0 ? sums[0] : sums[1]) * scale;
+    const int key = tile_of(i) * kTileKeys + row_of_lane();
+    if (!writes || key >= keys_seen(token)) return;
+    step_.logits[(work_.first_token + token) * step_.columns + key] = sum * scale;
   }
 
   const ScoreStep& step_;
