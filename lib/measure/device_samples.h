@@ -29,6 +29,11 @@ class DeviceSamples final : public SampleSource {
   /// What was not warmed up begins with one untimed forward, and the recording of a graph.
   void take(SampleBlock& block, int count, double left_s, const Stop& stop) override;
 
+  /// TimedSample::lead_us of a device that does nothing else; 0 until the first `take` has found
+  /// it.
+  [[nodiscard]] double idle_lead_us() const { return idle_lead_us_; }
+  void expect_idle_lead(double us) { idle_lead_us_ = us; }
+
  private:
   [[nodiscard]] bool is_loaded() const { return static_cast<bool>(prepare_); }
   void load();
@@ -53,7 +58,7 @@ class DeviceSamples final : public SampleSource {
   Work prepare_;
   Work settle_cache_;  ///< empty: it stays as `prepare_` leaves it
   Work launch_;
-  double idle_lead_us_ = 0;        ///< 0: unknown
+  double idle_lead_us_ = 0;
   std::int64_t staged_ = 0;        ///< samples whose contents are ready
   std::int64_t first_number_ = 0;  ///< of the contents of the latest sample's sets
   std::int64_t watched_set_ = 0;   ///< whose outputs the latest sample had copied

@@ -9,7 +9,10 @@ void PlacedSamples::warm_up(WarmUp& first, double enough_s, double limit_s, cons
 }
 
 void PlacedSamples::take(SampleBlock& block, int count, double left_s, const Stop& stop) {
-  placements_[visits_++ % placements_.size()]->take(block, count, left_s, stop);
+  DeviceSamples& placement = *placements_[visits_++ % placements_.size()];
+  // All flush the same cache and write contents of the same sizes.
+  placement.expect_idle_lead(placements_.front()->idle_lead_us());
+  placement.take(block, count, left_s, stop);
 }
 
 }  // namespace attnbench

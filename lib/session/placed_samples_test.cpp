@@ -71,5 +71,42 @@ TEST(PlacedSamples, count_the_loading_of_a_placement_as_time_of_its_visit) {
   EXPECT_THAT(spent_s, testing::ElementsAre(2, 3, 2, 2));
 }
 
+/// Says that every sample's work began 40 us after the flush, and counts who asks how long it is on
+/// an idle device.
+class CountingTimer final : public SampleTimer {
+ public:
+  [[nodiscard]] TimedSample time(const SampleSteps&) override { return {200, 3, 1980, 40}; }
+  [[nodiscard]] double idle_lead_us(const SampleSteps&) override {
+    ++asked;
+    return 20;
+  }
+  [[nodiscard]] double clock_mhz_over(double, const Work&, const Work&) override { return 1980; }
+
+  int asked = 0;
+};
+
+TEST(PlacedSamples, find_the_lead_of_an_idle_device_once_for_all_placements) {
+  const auto device = make_cpu_device(1);
+  const auto stream = device->make_stream();
+  CountingTimer timer;
+  std::vector<std::unique_ptr<DeviceSamples>> placements;
+  for (int placement = 0; placement < 3; ++placement) {
+    TimedCell cell;
+    cell.forward = [](Stream&) {};
+    placements.push_back(
+        std::make_unique<DeviceSamples>(std::move(cell), real_clock(), *device, *stream, &timer));
+  }
+  PlacedSamples samples(std::move(placements));
+  const auto never = [] { return false; };
+  WarmUp first;
+  samples.warm_up(first, 0, 1, never);
+  for (int visit = 0; visit < 4; ++visit) {
+    SampleBlock block;
+    samples.take(block, 1, 10, never);
+    EXPECT_TRUE(block.samples.front().disturbed) << "visit " << visit;
+  }
+  EXPECT_EQ(timer.asked, 1);
+}
+
 }  // namespace
 }  // namespace attnbench

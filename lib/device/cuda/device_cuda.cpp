@@ -142,7 +142,7 @@ class CudaDevice final : public Device {
 
   [[nodiscard]] std::unique_ptr<SampleTimer> make_timer(Stream& stream) override {
     use();
-    return make_event_timer(stream, info_.units);
+    return make_event_timer(stream, info_.units, sample_overhead_us_);
   }
 
   [[nodiscard]] std::unique_ptr<Recording> record(Stream& stream, const Work& work) override {
@@ -176,7 +176,8 @@ class CudaDevice final : public Device {
   DeviceInfo info_;
   StreamHandle stream_;  ///< of copies and fills
   std::optional<CacheFlush> flush_;
-  std::unique_ptr<Nvml> nvml_;  ///< null where there is none
+  std::optional<double> sample_overhead_us_;  ///< the same for all of this device's timers
+  std::unique_ptr<Nvml> nvml_;                ///< null where there is none
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "lib/base/counter_hash.h"
 #include "lib/device/cuda/handles.cuh"
@@ -30,9 +31,10 @@ double us_since(HostClock::time_point begin) {
 
 class EventTimer final : public SampleTimer {
  public:
-  EventTimer(Stream& stream, int sms)
+  EventTimer(Stream& stream, int sms, std::optional<double>& overhead_us)
       : stream_(&stream), native_(static_cast<cudaStream_t>(stream.native())), stamps_(sms) {
-    overhead_us_ = measure_overhead_us();
+    if (!overhead_us) overhead_us = measure_overhead_us();
+    overhead_us_ = *overhead_us;
   }
 
   [[nodiscard]] TimedSample time(const SampleSteps& steps) override {
@@ -147,8 +149,9 @@ class EventTimer final : public SampleTimer {
 
 }  // namespace
 
-std::unique_ptr<SampleTimer> make_event_timer(Stream& stream, int sms) {
-  return std::make_unique<EventTimer>(stream, sms);
+std::unique_ptr<SampleTimer> make_event_timer(Stream& stream, int sms,
+                                              std::optional<double>& overhead_us) {
+  return std::make_unique<EventTimer>(stream, sms, overhead_us);
 }
 
 }  // namespace attnbench
