@@ -36,7 +36,7 @@ DECLARES = {
     "iosfwd": "istream ostream",
     "iterator": "back_inserter",
     "limits": "numeric_limits",
-    "map": "map",
+    "map": "map", "unordered_map": "unordered_map",
     "memory": "make_shared make_unique shared_ptr unique_ptr weak_ptr",
     "mutex": "lock_guard mutex unique_lock",
     "numeric": "accumulate iota",

@@ -87,7 +87,7 @@ def mistake_in(words):
     command = words[0]
     if f"\n  {command} " not in attnbench("--help").stdout:
         return f"there is no command {command}"
-    named = words[:2] if command == "list" else words[:1]
+    named = words[:2] if command in ("list", "trace") else words[:1]
     cut = words.index("--") if "--" in words else len(words)
     for word in words[1:cut]:
         option = word.partition("=")[0]
