@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "apps/attnbench/testing/command_line.h"
 #include "lib/view/json.h"
@@ -39,6 +40,38 @@ TEST_F(CommandLine, trace_tells_of_malformed_rows_and_exits_4_with_strict) {
   EXPECT_EQ(out_.str(), "");
   EXPECT_EQ(run({"trace", "stat", file.c_str()}), 4);
   EXPECT_THAT(err_.str(), HasSubstr("did you mean 'stats'?"));
+}
+
+TEST_F(CommandLine, trace_simulate_writes_a_row_for_each_step_and_counts_what_it_did) {
+  const std::string log = kTraces + "mooncake.jsonl", steps = folder_ + "steps.csv";
+  EXPECT_EQ(run({"trace", "simulate", log.c_str(), "--cache-tokens", "32k", "--draft-tokens", "3",
+                 "--accept-rate", "60%", "--json", "-", "--steps", steps.c_str()}),
+            0)
+      << err_.str();
+  const Json totals = Json::parse(out_.str());
+  std::ifstream file(steps);
+  int lines = 0;
+  for (std::string line; std::getline(file, line);) ++lines;
+  EXPECT_EQ(totals["steps"], lines - 1);
+  EXPECT_GT(totals["hit_tokens"], 0);
+  EXPECT_EQ(run({"trace", "simulate", log.c_str(), "--no-chunked-prefill", "--json", "-"}), 0);
+  EXPECT_EQ(Json::parse(out_.str())["mixed_steps"], 0);
+  EXPECT_EQ(run({"trace", "simulate", log.c_str(), "--disaggregate", "decode", "--json", "-"}), 0);
+  EXPECT_EQ(Json::parse(out_.str())["prefill_tokens"], 0);
+}
+
+TEST_F(CommandLine, trace_simulate_refuses_rules_that_no_engine_could_keep) {
+  const std::string log = kTraces + "plain.csv";
+  const auto refused = [&](std::vector<const char*> options, const char* why) {
+    options.insert(options.begin(), {"trace", "simulate", log.c_str()});
+    EXPECT_EQ(run(options), 4) << why;
+    EXPECT_THAT(err_.str(), HasSubstr(why));
+  };
+  refused({"--token-budget", "4", "--draft-tokens", "4"}, "has no room for one decode of 5 tokens");
+  refused({"--accept-rate", "1.5"}, "not between 0 and 1");
+  refused({"--disaggregate", "decodes"}, "did you mean 'decode'?");
+  refused({"--steps", log.c_str()}, "would overwrite the log");
+  refused({"--steps", "-", "--json", "-"}, "--json and --steps name the same file");
 }
 
 }  // namespace

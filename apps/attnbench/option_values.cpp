@@ -74,6 +74,12 @@ CLI::Validator fraction(std::string what) {
   });
 }
 
+CLI::Validator share(std::string what) {
+  return by_reader([what = std::move(what)](const YamlNode& node, Problems& problems) {
+    return read_share(node, what, problems);
+  });
+}
+
 CLI::Validator seconds(std::string what) {
   return by_reader([what = std::move(what)](const YamlNode& node, Problems& problems) {
     return read_seconds(node, what, problems);

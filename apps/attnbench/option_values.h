@@ -61,6 +61,8 @@ void add_list_option(CLI::App& app, const std::string& name, std::vector<Enum>& 
 [[nodiscard]] CLI::Validator memory_size(std::string what);
 /// "0.5%" or 0.005.
 [[nodiscard]] CLI::Validator fraction(std::string what);
+/// The same from 0 to 1, both of which may be meant.
+[[nodiscard]] CLI::Validator share(std::string what);
 /// "500ms", "20s", "2min", or a number of seconds; at most eleven days.
 [[nodiscard]] CLI::Validator seconds(std::string what);
 /// An empty word is most often a variable that is not set: it must not quietly mean "none".
