@@ -11,34 +11,43 @@
 #include <string>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/named_values.h"
 #include "apps/attnbench/option_values.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
+#include "lib/base/int_math.h"
+#include "lib/base/system.h"
 #include "lib/config/value_reader.h"
 #include "lib/result/result_file.h"
+#include "lib/trace/cases_report.h"
 #include "lib/trace/engine_rules.h"
 #include "lib/trace/simulation_report.h"
 #include "lib/trace/simulator.h"
 #include "lib/trace/stats_report.h"
+#include "lib/trace/trace_cases.h"
 #include "lib/trace/trace_format.h"
 #include "lib/trace/trace_reader.h"
 #include "lib/trace/trace_stats.h"
 #include "lib/trace/traced_step.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 namespace {
 
 struct TraceCommand {
-  std::string file, json, steps;
+  std::string file, json, steps, scenario;
+  std::string model = "llama-3.1-8b";
+  std::int64_t count = 8;
   TraceOptions reading;
   EngineRules rules;
 };
 
 Trace trace_of(const TraceCommand& command, Console& console) {
-  if (!command.json.empty() && command.json == command.steps) {
-    throw ConfigError("--json and --steps name the same file");
+  const std::string& other = command.steps.empty() ? command.scenario : command.steps;
+  if (!command.json.empty() && command.json == other) {
+    throw ConfigError(fmt::format("--json and another output are both '{}'", other));
   }
-  for (const std::string& file : {command.json, command.steps}) {
+  for (const std::string& file : {command.json, other}) {
     if (file.empty() || file == "-") continue;
     if (same_file(file, command.file)) {
       throw ConfigError(fmt::format("{}: would overwrite the log", file));
@@ -56,7 +65,8 @@ void publish_figures(const TraceCommand& command, Console& console,
                      const std::function<void(std::ostream&)>& write_json,
                      const std::function<void(std::ostream&)>& write_text) {
   if (!command.json.empty()) write_result_file(command.json, console.out, write_json);
-  write_text(command.json == "-" || command.steps == "-" ? console.err : console.out);
+  const bool taken = command.json == "-" || command.steps == "-" || command.scenario == "-";
+  write_text(taken ? console.err : console.out);
 }
 
 int show_stats(const TraceCommand& command, Console& console) {
@@ -83,6 +93,25 @@ int show_simulation(const TraceCommand& command, Console& console) {
   publish_figures(
       command, console, [&](std::ostream& out) { write_simulation_json(trace, totals, out); },
       [&](std::ostream& out) { write_simulation_text(trace, totals, out); });
+  return static_cast<int>(ExitCode::kOk);
+}
+
+/// What the key `model` of a scenario in another folder takes for it.
+std::string model_value(const std::string& model) {
+  static_cast<void>(resolve_model(model, "--model: "));
+  if (!model.ends_with(".json")) return model;
+  return fmt::format("{{hf_config: {}}}", Json(lasting_path(model)).dump());
+}
+
+int write_cases(const TraceCommand& command, Console& console) {
+  const std::string model = model_value(command.model);
+  const Trace trace = trace_of(command, console);
+  const TraceCases all = trace_cases(trace, command.rules, to_size(command.count));
+  write_result_file(command.scenario, console.out,
+                    [&](std::ostream& out) { write_cases_scenario(trace, all, model, out); });
+  publish_figures(
+      command, console, [&](std::ostream& out) { write_cases_json(trace, all, out); },
+      [&](std::ostream& out) { write_cases_text(trace, all, out); });
   return static_cast<int>(ExitCode::kOk);
 }
 
@@ -166,6 +195,24 @@ void add_trace_command(CLI::App& app, Action& action) {
   simulation->callback([command, &action] {
     action = [command](const KnownBackends&, Console& console) {
       return show_simulation(*command, console);
+    };
+  });
+  CLI::App* cases = trace->add_subcommand(
+      "cases", "cluster the steps of `simulate` into a scenario of a few weighted cases");
+  add_reading_options(*cases, *command);
+  add_engine_options(*cases, command->rules);
+  cases->add_option("--count", command->count, "cases to make")
+      ->transform(whole_number("count", 1, 1000))
+      ->capture_default_str();
+  cases->add_option("--model", command->model, "preset (`attnbench list models`) or config.json")
+      ->check(not_empty())
+      ->capture_default_str();
+  cases->add_option("-o,--output", command->scenario, "scenario to write; - is standard output")
+      ->required()
+      ->check(not_empty());
+  cases->callback([command, &action] {
+    action = [command](const KnownBackends&, Console& console) {
+      return write_cases(*command, console);
     };
   });
 }

@@ -71,7 +71,24 @@ TEST_F(CommandLine, trace_simulate_refuses_rules_that_no_engine_could_keep) {
   refused({"--accept-rate", "1.5"}, "not between 0 and 1");
   refused({"--disaggregate", "decodes"}, "did you mean 'decode'?");
   refused({"--steps", log.c_str()}, "would overwrite the log");
-  refused({"--steps", "-", "--json", "-"}, "--json and --steps name the same file");
+  refused({"--steps", "-", "--json", "-"}, "--json and another output are both '-'");
+}
+
+TEST_F(CommandLine, trace_cases_writes_a_scenario_that_expand_takes) {
+  const std::string log = kTraces + "mooncake.jsonl", scenario = folder_ + "served.yaml";
+  EXPECT_EQ(run({"trace", "cases", log.c_str(), "--count", "3", "--model", "qwen3-8b", "-o",
+                 scenario.c_str(), "--json", "-"}),
+            0)
+      << err_.str();
+  const Json cases = Json::parse(out_.str());
+  EXPECT_EQ(cases["cases"].size(), 3u);
+  EXPECT_EQ(run({"expand", scenario.c_str()}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr(cases["cases"][0]["case"].get<std::string>()));
+  EXPECT_THAT(out_.str(), HasSubstr("qwen3-8b"));
+  EXPECT_EQ(run({"trace", "cases", log.c_str(), "--model", "qwen3-8", "-o", "-"}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("--model: "));
+  EXPECT_EQ(run({"trace", "cases", log.c_str(), "-o", log.c_str()}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("would overwrite the log"));
 }
 
 }  // namespace
