@@ -73,6 +73,19 @@ class ReadmeTest(unittest.TestCase):
             for line in said.strip().split("\n"):
                 self.assertIn(" ".join(line.split()), lines, scenario)
 
+    def test_the_guide_of_traces_shows_what_trace_says(self):
+        os.symlink(os.path.join(SOURCE, "lib/trace"), os.path.join(self.folder, "lib/trace"))
+        path = os.path.join(self.folder, "bin") + os.pathsep + os.environ["PATH"]
+        with open(os.path.join(SOURCE, "scenarios/traces.md")) as file:
+            examples = re.findall(r"^```console\n\$ (.*?)\n(.*?)^```$", file.read(), re.M | re.S)
+        self.assertEqual(len(examples), 3)
+        for line, said in examples:
+            done = subprocess.run(line, shell=True, cwd=self.folder, env=dict(os.environ, PATH=path),
+                                  capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.stderr, "", line)
+            self.assertEqual([text.rstrip() for text in done.stdout.splitlines()], said.splitlines(), line)
+        self.type(["attnbench expand served.yaml", "attnbench support served.yaml"])
+
     @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
     def test_a_backend_in_a_shared_object_passes(self):
         self.assertRegex(self.type(lines_to_type("backends/README.md", "In a shared object")), "mine .*passed")
