@@ -20,13 +20,14 @@ namespace {
 /// Logs of millions of requests are not read at once, so read_regular_file() does not serve.
 std::ifstream open_trace(const std::string& path) {
   std::error_code ignored;
+  // Before it is opened: a pipe without a writer would wait for one.
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+    throw ConfigError(fmt::format("{} is no regular file", path));
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     throw ConfigError(
         fmt::format("cannot read {}: {}", path, std::generic_category().message(errno)));
-  }
-  if (!std::filesystem::is_regular_file(path, ignored)) {
-    throw ConfigError(fmt::format("{} is no regular file", path));
   }
   return file;
 }

@@ -3,6 +3,7 @@
 #include "lib/trace/trace_reader.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <string>
 #include <vector>
@@ -164,6 +165,21 @@ TEST_F(TraceReader, names_the_known_first_lines_to_a_file_of_another_kind) {
               HasSubstr("column 'arrival_s' is missing, which --format plain needs"));
   EXPECT_THAT(refusal("", {"azur", false}), HasSubstr("did you mean 'azure'?"));
   EXPECT_THAT(refusal("arrival_s,input_tokens,output_tokens\n"), HasSubstr("no request in it"));
+}
+
+TEST_F(TraceReader, waits_for_no_writer_of_a_pipe_and_says_what_cannot_be_read) {
+  const auto reason = [](const std::string& path) -> std::string {
+    try {
+      static_cast<void>(read_trace(path, {}));
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "read";
+  };
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_THAT(reason(path_), HasSubstr("t is no regular file"));
+  EXPECT_THAT(reason(folder_.file("")), HasSubstr("is no regular file"));
+  EXPECT_THAT(reason(folder_.file("missing")), HasSubstr("missing: No such file or directory"));
 }
 
 TEST(Timestamp, takes_dates_with_fractions_and_offsets_and_nothing_else) {
