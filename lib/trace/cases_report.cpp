@@ -41,9 +41,11 @@ std::string share_text(double part, double whole) {
 }
 
 std::string error_text(const TraceCases& all) {
-  return fmt::format("off by {} of the keys that all steps read and {} of their prefill FLOPs",
-                     percent_text(std::abs(all.keys_error)),
-                     percent_text(std::abs(all.pairs_error)));
+  return fmt::format(
+      "off by {} of the keys that all steps read and {} of their prefill FLOPs; "
+      "a step's keys are {} off its case's on average",
+      percent_text(std::abs(all.keys_error)), percent_text(std::abs(all.pairs_error)),
+      percent_text(all.keys_apart));
 }
 
 /// The name of a file as a comment may hold it: on one line.
@@ -70,10 +72,10 @@ std::string batch_string_of(const TraceCase& one) {
 void write_cases_scenario(const Trace& trace, const TraceCases& all, const std::string& model,
                           std::ostream& out) {
   out << fmt::format(
-      "# {} of {} ({}), as `attnbench trace cases` clustered them: {} stand for all, {}.\n"
-      "# Lengths are rounded, and each request has its prefix for itself. A weight is the number "
-      "of "
-      "steps that a case stands for.\n",
+      "# {} of {} ({}), as `attnbench trace cases` clustered them. {}\n"
+      "# are {}.\n"
+      "# Lengths are rounded. Each request has its prefix for itself. A weight is a number of "
+      "steps.\n",
       counted(all.steps, "step"), name_in_comment(trace.file),
       counted(trace.requests.size(), "request"), counted(all.cases.size(), "case"),
       error_text(all));
@@ -134,6 +136,7 @@ void write_cases_json(const Trace& trace, const TraceCases& all, std::ostream& o
                      {"prefill_pairs", all.prefill_pairs},
                      {"keys_error", all.keys_error},
                      {"prefill_pairs_error", all.pairs_error},
+                     {"keys_apart", all.keys_apart},
                      {"cases", cases}};
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }

@@ -136,6 +136,15 @@ void StepClusters::move(std::vector<StepFeatures>& centres) const {
   }
 }
 
+double StepClusters::keys_apart(std::size_t cluster, double keys) const {
+  double sum = 0;
+  for (const auto& [key, cell] : cells_) {
+    if (cell.cluster != cluster) continue;
+    sum += std::abs(cell.sums.keys - static_cast<double>(cell.sums.steps) * keys);
+  }
+  return sum;
+}
+
 std::size_t StepClusters::cluster_of(const TracedStep& step) const {
   return cells_.at(key_of(features_of(step))).cluster;
 }

@@ -38,6 +38,9 @@ class StepClusters {
   [[nodiscard]] const std::vector<StepCluster>& clusters() const { return clusters_; }
   /// That of a step that was added.
   [[nodiscard]] std::size_t cluster_of(const TracedStep& step) const;
+  /// Sum over a cluster's steps of how far their keys are from `keys`, the steps of a cell at their
+  /// mean.
+  [[nodiscard]] double keys_apart(std::size_t cluster, double keys) const;
 
  private:
   using CellKey = std::array<std::int16_t, kStepFeatures>;

@@ -19,9 +19,11 @@ namespace {
 std::vector<CaseRequests> rounded_requests(const TracedStep& step) {
   std::vector<StepRequest> parts(step.requests.begin(), step.requests.end());
   for (StepRequest& part : parts) {
-    const std::int64_t before = part.kv_len - part.new_tokens;
-    part.kv_len = (before == 0 ? 0 : rounded_length(before)) + part.new_tokens;
-    if (part.is_decode) part.kv_len = std::max(part.new_tokens, rounded_length(part.kv_len));
+    if (part.is_decode) {
+      part.kv_len = std::max(part.new_tokens, rounded_length(part.kv_len));
+    } else if (part.kv_len > part.new_tokens) {
+      part.kv_len = rounded_length(part.kv_len - part.new_tokens) + part.new_tokens;
+    }
   }
   std::ranges::stable_sort(parts, {}, [](const StepRequest& part) {
     return std::tuple(!part.is_decode, part.new_tokens, part.kv_len);
@@ -74,9 +76,11 @@ void sum_up(TraceCases& all) {
     all.steps += one.weight;
     all.keys += one.steps_keys;
     all.prefill_pairs += one.steps_pairs;
+    all.keys_apart += one.keys_apart;
     keys += static_cast<double>(one.weight) * one.keys;
     pairs += static_cast<double>(one.weight) * one.prefill_pairs;
   }
+  all.keys_apart /= all.keys;
   all.keys_error = error_of(keys, all.keys);
   all.pairs_error = error_of(pairs, all.prefill_pairs);
 }
@@ -103,6 +107,9 @@ TraceCases trace_cases(const Trace& trace, const EngineRules& rules, std::size_t
     distances[c] = distance;
     cases[c] = case_of(step, clusters.clusters()[c]);
   }));
+  for (std::size_t c = 0; c < cases.size(); ++c) {
+    cases[c].keys_apart = clusters.keys_apart(c, cases[c].keys);
+  }
   std::erase_if(cases, [](const TraceCase& one) { return one.weight == 0; });
   std::ranges::stable_sort(cases, std::ranges::greater(), &TraceCase::weight);
   TraceCases all;

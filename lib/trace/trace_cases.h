@@ -24,6 +24,7 @@ struct TraceCase {
   std::vector<CaseRequests> requests;      ///< rounded; decodes first, short ones first
   double keys = 0, prefill_pairs = 0;      ///< as rounded
   double steps_keys = 0, steps_pairs = 0;  ///< sums over the steps that it stands for
+  double keys_apart = 0;  ///< sum of the differences between their keys and its own
 };
 
 /// The steps of a trace as weighted cases.
@@ -34,6 +35,9 @@ struct TraceCases {
   /// Part by which the weighted sum of the cases is off: of keys, and of prefill pairs, hence
   /// FLOPs.
   double keys_error = 0, pairs_error = 0;
+  /// Mean difference between the keys of a step and of its case, as a part of the mean keys: what
+  /// cancels out in keys_error.
+  double keys_apart = 0;
 };
 
 /// A length as cases have it: a multiple of 16 tokens, and of a 32nd of the power of two below it.

@@ -70,6 +70,19 @@ TEST(TraceCases, weigh_as_much_as_there_are_steps_and_say_by_how_much_they_are_o
   EXPECT_LT(std::abs(all.pairs_error), 0.05);
 }
 
+TEST(TraceCases, say_how_far_steps_are_from_the_case_that_stands_for_them) {
+  Trace trace;  // decodes of one request whose keys grow from 101 to 1100, mean 600.5
+  trace.requests = {{0, 100, 1001}};
+  EngineRules rules = small_engine();
+  rules.role = EngineRole::kDecode;
+  const TraceCases one = trace_cases(trace, rules, 1);
+  EXPECT_EQ(one.cases[0].requests[0].kv_len, 608) << "the nearest to the mean, rounded to 16";
+  // |x - 608| over a uniform x from 100 to 1100 is 250 on average; cells have their mean.
+  EXPECT_NEAR(one.keys_apart, 250 / 600.5, 0.02);
+  EXPECT_LT(std::abs(one.keys_error), 0.02);
+  EXPECT_LT(trace_cases(trace, rules, 6).keys_apart, one.keys_apart / 3);
+}
+
 TEST(TraceCases, are_real_steps_and_the_same_each_time) {
   const Trace trace = busy_trace();
   const TraceCases all = trace_cases(trace, small_engine(), 6),
