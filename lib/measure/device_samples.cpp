@@ -3,6 +3,7 @@
 #include "lib/measure/device_samples.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -15,18 +16,23 @@ namespace attnbench {
 namespace {
 
 /// GPUs leave their idle clock within tens of milliseconds and their governor acts every few: three
-/// such windows tell a settled clock. A cell behind another one takes a single window that is like
-/// what that one ended with: a device that was idle between two cases takes more.
+/// such windows tell a settled clock.
 constexpr double kWindowS = 0.020;
 constexpr std::size_t kAlike = 3;
 constexpr double kTolerance = 0.01;
 constexpr int kMostWindows = 150;  ///< 3 s
+/// Tells whether a clock still is what it was when the cell before began, and is the preheat of
+/// cells whose samples are no measurement, whose clock need not have settled.
+constexpr double kShortWindowS = 0.005;
 
 }  // namespace
 
 double settled_clock_mhz(const std::function<double(double seconds)>& run_for, double before) {
+  if (before > 0) {
+    const double mhz = run_for(kShortWindowS);
+    if (std::abs(mhz - before) <= kTolerance * before) return mhz;
+  }
   std::vector<double> last;
-  if (before > 0) last.assign(kAlike - 1, before);
   for (int window = 0; window < kMostWindows; ++window) {
     const double mhz = run_for(kWindowS);
     if (!(mhz > 0)) return 0;
@@ -41,8 +47,6 @@ double settled_clock_mhz(const std::function<double(double seconds)>& run_for, d
 namespace {
 
 constexpr int kEstimateSamples = 3;
-/// Of cells whose samples are no measurement: their clock need not have settled.
-constexpr double kShortPreheatS = 0.005;
 /// Twice what the lead of an idle device exceeds its median by in one sample of a hundred
 /// (results/h200/timing.md). To read a megabyte takes an H200 0.25 us, and a launch.
 constexpr double kIdleSpreadUs = 6;
@@ -195,7 +199,7 @@ void DeviceSamples::warm_up(WarmUp& first, double enough_s, double limit_s, cons
       return stop() ? 0 : timer_->clock_mhz_over(seconds, prepare, launch_);
     };
     first.settled_mhz = enough_s > 0 ? settled_clock_mhz(clock_over, device_->settled_mhz)
-                                     : clock_over(kShortPreheatS);
+                                     : clock_over(kShortWindowS);
     if (enough_s > 0) device_->settled_mhz = first.settled_mhz;
     begin += clock_() - before;  // the settling of a cold device is not counted
   }

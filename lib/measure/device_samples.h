@@ -14,8 +14,8 @@ namespace attnbench {
 
 /// Calls `run_for`, which keeps the device busy for that many seconds and returns its mean clock,
 /// until three successive windows lie within 1 % of each other, or for 3 s. Returns the last
-/// window's clock; 0 as soon as a window has none. One window is enough that agrees with `before`,
-/// the clock that the device has just settled at; 0: it has not.
+/// window's clock; 0 as soon as a window has none. A short window is enough that agrees with
+/// `before`, the clock that the device has just settled at; 0: it has not.
 [[nodiscard]] double settled_clock_mhz(const std::function<double(double seconds)>& run_for,
                                        double before = 0);
 
