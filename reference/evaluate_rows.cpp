@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/base/worth_a_team.h"
 #include "reference/attention_rows.h"
 #include "reference/delta_net_rows.h"
 #include "reference/memory_need.h"
@@ -31,9 +32,6 @@ constexpr std::int64_t kFewestRows = 16;
 /// So many groups or more share the rows, even where they are all of one request and head: with
 /// five fills there is work for 15 threads. More would make K and V again for too few rows.
 constexpr std::size_t kFewestGroups = 3;
-
-/// One thread makes fewer elements of K and V faster than other threads can be started.
-constexpr std::int64_t kWorthATeam = 1 << 16;
 
 /// Cuts the rows into groups. Depends on the rows only, never on the number of threads, so that
 /// the same products are summed in the same order everywhere.

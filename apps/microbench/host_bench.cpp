@@ -10,6 +10,7 @@
 #include "lib/fixture/fixture.h"
 #include "lib/index/csr.h"
 #include "lib/index/page_table.h"
+#include "lib/layout/lay_out.h"
 #include "lib/run/driver.h"
 #include "lib/scenario/scenario.h"
 #include "lib/session/local_executor.h"

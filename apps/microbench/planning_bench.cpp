@@ -12,6 +12,7 @@
 #include "backends/paged_fa/plan.h"
 #include "backends/splitkv/plan.h"
 #include "lib/fixture/fixture.h"
+#include "lib/layout/lay_out.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {

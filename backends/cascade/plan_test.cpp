@@ -12,7 +12,8 @@
 
 #include "backends/splitkv/plan.h"
 #include "lib/fixture/fixture.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/layout/lay_out.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench::cascade {
 namespace {

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "lib/fixture/fixture.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/layout/lay_out.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench::cpu_flash {
 namespace {

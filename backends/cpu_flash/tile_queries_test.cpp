@@ -11,7 +11,7 @@
 #include "backends/cpu_flash/tile_task.h"
 #include "lib/device/device.h"
 #include "lib/fixture/fixture.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench::cpu_flash {
 namespace {

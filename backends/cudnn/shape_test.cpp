@@ -11,9 +11,9 @@
 
 #include "backends/cudnn/shape.h"
 #include "lib/fixture/fixture.h"
-#include "lib/fixture/testing/case_builder.h"
-#include "lib/fixture/testing/small_cases.h"
 #include "lib/scenario/problem_of.h"
+#include "lib/scenario/testing/case_builder.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench::cudnn {
 namespace {

@@ -16,7 +16,8 @@
 #include "lib/base/narrow.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/fixture/fixture.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/layout/lay_out.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench::mla {
 namespace {

@@ -14,7 +14,8 @@
 #include "backends/common/visibility.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/fixture/fixture.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/layout/lay_out.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench::paged_fa {
 namespace {

@@ -27,9 +27,9 @@
 #include "lib/base/narrow.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/memory_need.h"
-#include "lib/fixture/testing/small_cases.h"
 #include "lib/index/host_indices.h"
 #include "lib/scenario/problem_of.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/verify/verify.h"
 
 // What every backend has to show, whatever it does inside. One line in a backend's test runs all:

@@ -14,6 +14,7 @@
 #include "lib/backend/backend.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/fixture/device_indices.h"
+#include "lib/layout/lay_out.h"
 
 // An engine in small, to test CUDA graphs with: a KV pool, queries and outputs that stay where they
 // are, and steps whose contents, lengths and pages are copied there, each from a fixture of its

@@ -14,7 +14,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "reference/visible_keys.h"
 
 namespace attnbench {

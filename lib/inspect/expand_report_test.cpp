@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "lib/fixture/testing/small_cases.h"
 #include "lib/inspect/expanded_case.h"
 #include "lib/scenario/scenario.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/view/units.h"
 
 namespace attnbench {

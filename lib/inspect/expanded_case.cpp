@@ -6,10 +6,11 @@
 
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/memory_need.h"
-#include "lib/fixture/pool_demand.h"
 #include "lib/fixture/state_memory.h"
 #include "lib/index/csr.h"
 #include "lib/index/page_table.h"
+#include "lib/layout/lay_out.h"
+#include "lib/layout/pool_demand.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/verify/step_support.h"
 

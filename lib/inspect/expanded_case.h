@@ -11,8 +11,9 @@
 #include "lib/cost/cost.h"
 #include "lib/engines/cascade_choice.h"
 #include "lib/fixture/fixture.h"
-#include "lib/fixture/pool_demand.h"
 #include "lib/index/index_formats.h"
+#include "lib/layout/lay_out.h"
+#include "lib/layout/pool_demand.h"
 #include "lib/scenario/case.h"
 #include "lib/view/abridged_array.h"
 

@@ -15,9 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "lib/fixture/testing/small_cases.h"
 #include "lib/inspect/expand_report.h"
 #include "lib/inspect/testing/indices_of.h"
+#include "lib/layout/lay_out.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/view/units.h"
 
 namespace attnbench {

@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lib/fixture/testing/case_builder.h"
-#include "lib/fixture/testing/small_cases.h"
 #include "lib/inspect/testing/indices_of.h"
+#include "lib/scenario/testing/case_builder.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench {
 namespace {

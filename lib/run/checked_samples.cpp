@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "lib/base/counter_hash.h"
+#include "lib/base/worth_a_team.h"
 #include "lib/session/placed_samples.h"
 #include "lib/verify/observation.h"
 
@@ -54,8 +55,6 @@ std::vector<SampleChecks> check_timed_samples(const Case& c, std::span<const Che
       comparisons.push_back({i, std::move(kept), {}});
     }
   }
-  // As the reference has it: where there is less to do, other threads come too late.
-  constexpr std::int64_t kWorthATeam = 1 << 16;
   const std::int64_t elements =
       std::ssize(comparisons) * c.kv_tokens() * (c.layer.head_dim_qk + c.layer.head_dim_v);
   std::exception_ptr failure;  // must not leave the parallel region on its own

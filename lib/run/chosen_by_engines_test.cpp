@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench {
 namespace {

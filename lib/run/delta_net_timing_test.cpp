@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "lib/fixture/testing/small_cases.h"
 #include "lib/run/driver.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/selftest/mutant_backend.h"
 #include "lib/session/local_executor.h"
 

@@ -9,8 +9,8 @@
 #include "lib/backend/testing/stub_backend.h"
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/device/cuda/timer_kernels.cuh"
-#include "lib/fixture/testing/small_cases.h"
 #include "lib/run/driver.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/session/hybrid_entry.h"
 #include "lib/session/local_executor.h"
 

@@ -8,9 +8,9 @@
 #include <functional>
 
 #include "lib/backend/testing/stub_backend.h"
-#include "lib/fixture/testing/small_cases.h"
 #include "lib/index/csr.h"
 #include "lib/run/driver.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/session/local_executor.h"
 
 namespace attnbench {

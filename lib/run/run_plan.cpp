@@ -16,7 +16,7 @@
 #include "lib/base/error.h"
 #include "lib/base/glob.h"
 #include "lib/config/word_hints.h"
-#include "lib/fixture/pool_demand.h"
+#include "lib/layout/pool_demand.h"
 #include "lib/session/backend_code.h"
 #include "lib/session/case_support.h"
 #include "lib/verify/step_support.h"

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "lib/base/error.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/selftest/mutant_backend.h"
 #include "lib/verify/verify.h"
 #include "reference/oracle.h"

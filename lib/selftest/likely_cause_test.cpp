@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/fixture/testing/small_cases.h"
 #include "lib/scenario/problem_of.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/selftest/mutant_backend.h"
 #include "lib/verify/verify.h"
 

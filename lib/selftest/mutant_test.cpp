@@ -6,7 +6,7 @@
 #include <cctype>
 #include <string>
 
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/selftest/mutant_backend.h"
 #include "lib/selftest/selftest.h"
 #include "lib/verify/verify.h"

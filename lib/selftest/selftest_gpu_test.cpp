@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "lib/device/cuda/cuda_device.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "lib/backend/testing/stub_backend.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/selftest/mutant_backend.h"
 #include "lib/verify/compared_fixtures.h"
 #include "lib/verify/verify.h"

@@ -12,7 +12,7 @@
 
 #include "lib/base/error.h"
 #include "lib/device/testing/changed_processor.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/session/local_session.h"
 
 namespace attnbench {

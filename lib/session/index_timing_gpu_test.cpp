@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/device/cuda/cuda_device.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "lib/backend/testing/stub_backend.h"
 #include "lib/batch/graph_padding.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench {
 namespace {

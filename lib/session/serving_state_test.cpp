@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "backends/torch_native/torch_native.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/session/case_on_device.h"
 #include "lib/session/local_executor.h"
 

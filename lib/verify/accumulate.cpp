@@ -10,9 +10,9 @@
 
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
-#include "lib/fixture/part_arrays.h"
 #include "lib/fixture/sample_io.h"
 #include "lib/fixture/written_slots.h"
+#include "lib/parts/part_arrays.h"
 #include "lib/verify/error_model.h"
 #include "lib/verify/likely_cause.h"
 #include "lib/verify/verify.h"

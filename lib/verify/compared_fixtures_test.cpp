@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "lib/base/error.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench {
 namespace {

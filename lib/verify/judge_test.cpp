@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench {
 namespace {

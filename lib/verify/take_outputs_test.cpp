@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {

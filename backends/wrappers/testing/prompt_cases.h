@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "lib/fixture/testing/case_builder.h"
-#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/testing/case_builder.h"
+#include "lib/scenario/testing/small_cases.h"
 
 namespace attnbench {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/inspect/expanded_case.h"
+#include "lib/layout/lay_out.h"
 
 namespace attnbench {
 

@@ -15,8 +15,8 @@
 
 #include "lib/backend/testing/stub_backend.h"
 #include "lib/base/error.h"
-#include "lib/fixture/testing/small_cases.h"
 #include "lib/run/driver.h"
+#include "lib/scenario/testing/small_cases.h"
 #include "lib/session/kept_ceilings.h"
 #include "lib/session/local_executor.h"
 #include "reference/oracle.h"
