@@ -36,9 +36,9 @@ constexpr const char* kExitCodes =
     "exit codes:\n"
     "  0    ok\n"
     "  1    a cell is slower than allowed, or breaks another limit (compare, ab)\n"
-    "  2    incorrect result or crashed backend, whatever else happened\n"
+    "  2    incorrect result, crashed backend or suspected cheating, whatever else happened\n"
     "  3    noisy, mistrusted, unfinished, suspect or missing cells, with --strict;\n"
-    "       or a required check that --no-verify left out\n"
+    "       or a required check that --no-verify left out; an inconclusive judge\n"
     "  4    wrong command line or scenario; nothing matched\n"
     "  5    the machine cannot do it: no memory, disk full, an old processor;\n"
     "       or results are not comparable\n"
@@ -47,12 +47,12 @@ constexpr const char* kExitCodes =
 
 /// In the order of --help.
 constexpr AddCommand* kCommands[] = {
-    add_run_command,       add_expand_command,  add_support_command,    add_select_command,
-    add_list_command,      add_model_command,   add_accuracy_command,   add_dump_command,
-    add_profile_command,   add_compare_command, add_ab_command,         add_baseline_command,
-    add_crossover_command, add_watch_command,   add_trace_command,      add_selftest_command,
-    add_merge_command,     add_report_command,  add_new_plugin_command, add_worker_command,
-    add_describe_command};
+    add_run_command,      add_expand_command,    add_support_command,  add_select_command,
+    add_list_command,     add_model_command,     add_accuracy_command, add_dump_command,
+    add_profile_command,  add_judge_command,     add_compare_command,  add_ab_command,
+    add_baseline_command, add_crossover_command, add_watch_command,    add_trace_command,
+    add_selftest_command, add_merge_command,     add_report_command,   add_new_plugin_command,
+    add_worker_command,   add_describe_command};
 
 /// Longer lines are tiring to read on however wide a terminal.
 constexpr std::size_t kMostWidth = 100;

@@ -130,7 +130,7 @@ void add_plugin_options(CLI::App& program, PluginOptions& options) {
         ->type_name("TIME")
         ->default_str(fmt::format("{}s", Describing().limit.count()));
   };
-  for (const char* name : {"run", "expand", "support", "dump", "profile"}) {
+  for (const char* name : {"run", "expand", "support", "dump", "profile", "judge"}) {
     add(program.get_subcommand(name));
   }
   add(program.get_subcommand("list")->get_subcommand("backends"));
@@ -184,10 +184,22 @@ const Registry& KnownBackends::registry_in(const std::vector<PythonEnvironment>&
   return *loaded_;
 }
 
+const std::vector<PythonEnvironment>& KnownBackends::python_of(const Scenario& scenario) const {
+  return !asked_by_option_ && !scenario.python.empty() ? scenario.python : of_command_;
+}
+
+Registry KnownBackends::with_candidate(const std::string& file, const Scenario& scenario) const {
+  Registry all = registry_in(python_of(scenario));
+  if (std::ranges::find(all.entries(), file, &Registry::Entry::plugin) != all.entries().end()) {
+    throw ConfigError(fmt::format("{} is the candidate: --plugin cannot name it, too", file));
+  }
+  load_once(file, host_, all);
+  return all;
+}
+
 Registry KnownBackends::with_those_of(const Scenario& scenario,
                                       const std::vector<std::string>& names) const {
-  const bool of_scenario = !asked_by_option_ && !scenario.python.empty();
-  Registry all = registry_in(of_scenario ? scenario.python : of_command_);
+  Registry all = registry_in(python_of(scenario));
   Problems problems(scenario.text, scenario.path);
   for (std::size_t i = 0; i < scenario.backends.size(); ++i) {
     if (!is_plugin_file(scenario.backends[i])) continue;

@@ -56,10 +56,15 @@ class KnownBackends {
   /// every pair that cannot be, and EnvironmentError.
   [[nodiscard]] Registry with_those_of(const Scenario& scenario,
                                        const std::vector<std::string>& names = {}) const;
+  /// Those of the command and, behind them, those of one more file that they do not come from. No
+  /// other file that the scenario names is loaded. Throws likewise.
+  [[nodiscard]] Registry with_candidate(const std::string& file, const Scenario& scenario) const;
   /// What went wrong so far in environments of several, each in a sentence: the others run on.
   [[nodiscard]] const std::vector<std::string>& troubles() const { return troubles_; }
 
  private:
+  /// The interpreters of plug-ins beside this scenario.
+  [[nodiscard]] const std::vector<PythonEnvironment>& python_of(const Scenario& scenario) const;
   [[nodiscard]] const Registry& registry_in(const std::vector<PythonEnvironment>& python) const;
   void load_once(const std::string& path, PythonHost& host, Registry& registry) const;
 

@@ -237,6 +237,8 @@ std::uint64_t drawn_nonce() {
   return (std::uint64_t{source()} << 16 ^ source()) | 1;  // 0 means none
 }
 
+}  // namespace
+
 std::vector<Scenario> scenarios_of(const RunOptions& options, const std::string& program) {
   std::vector<Scenario> scenarios;
   const std::uint64_t nonce = options.sample_nonce ? *options.sample_nonce : drawn_nonce();
@@ -255,6 +257,8 @@ std::vector<Scenario> scenarios_of(const RunOptions& options, const std::string&
   }
   return scenarios;
 }
+
+namespace {
 
 [[noreturn]] void nothing_matches(const std::vector<Scenario>& scenarios,
                                   const std::string& pattern) {

@@ -63,6 +63,10 @@ struct ProcessWords {
 
 [[nodiscard]] RepeatedOptions repeated_options(const CLI::App& app);
 
+/// The scenarios of a command line, each with what the options override. Throws ConfigError.
+[[nodiscard]] std::vector<Scenario> scenarios_of(const RunOptions& options,
+                                                 const std::string& program);
+
 /// The runs of a command line, of scenarios that have a case to run. `program` begins the lines
 /// that repeat a cell. Throws ConfigError for every mistake of a user that keeps one of them from
 /// its start, also for two files that no result could tell apart and for a pattern that matches no

@@ -97,6 +97,12 @@ struct CellTiming {
   double sampled_s = 0;             ///< of all samples together, those that were discarded, too
   std::string failure;              ///< what was thrown when the status is kHostSync or kFailed
 
+  /// Whether its process counted less time than passed in nearly all visits. A busy machine delays
+  /// some answers, not so many.
+  [[nodiscard]] bool clock_was_slow() const {
+    constexpr double kMostDelayed = 0.75;
+    return slow_clock.visits > kMostDelayed * rounds;
+  }
   /// Half of hi - lo over the median.
   [[nodiscard]] double half_width() const {
     return median_us > 0 ? (hi_us - lo_us) / 2 / median_us : 0;

@@ -88,8 +88,7 @@ std::string disturbance(const CellTiming& timing) {
 /// Of a cell whose process counted less time than passed; empty of any other.
 std::string slowness_of_clock(const CellTiming& timing) {
   const SlowClock& slow = timing.slow_clock;
-  constexpr double kMostDelayed = 0.75;  // a busy machine delays some answers, not nearly all
-  if (slow.visits <= kMostDelayed * timing.rounds) return {};
+  if (!timing.clock_was_slow()) return {};
   return fmt::format(
       "its process counted {:.3g} ms where {:.3g} ms passed, in {} of {} visits: its clock was "
       "slowed, or it went on when its samples were taken",

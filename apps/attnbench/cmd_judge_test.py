@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""`attnbench judge` gives one verdict for each candidate, whatever the candidate does.
+
+usage: cmd_judge_test.py <attnbench binary> <cheating_plugin.so>
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PLUGIN = os.path.abspath(sys.argv.pop(2))
+BINARY = os.path.abspath(sys.argv.pop(1))
+
+# Few heads and keys, so that a test takes a second.
+SCENARIO = """
+defaults:
+  model: {heads_q: 4, heads_kv: 2, head_dim: 32}
+  kv_cache: {page_size: 16}
+mixes:
+  dec: {batch: [{count: 4, mode: decode, kv_len: [200, 413, 65, 340]}]}
+measure: {cache: [cold], precision: 20%, rounds: [6, 12], samples: [1, 5], timeout: 1s}
+verify: {rows: 32}
+"""
+
+
+class JudgeTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.scenario = self.write("s.yaml", SCENARIO)
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def judge(self, candidate, *options, scenario=None):
+        return subprocess.run([BINARY, "judge", candidate, scenario or self.scenario, *options], cwd=self.folder,
+                              capture_output=True, text=True, timeout=60)
+
+    def verdict_on(self, backend, *options, **settings):
+        """The exit code and the JSON of a judgement."""
+        done = self.judge(PLUGIN, "--backend", backend, "--json", "-", *options, **settings)
+        self.assertEqual(done.stdout.count("\n"), 1, done.stdout + done.stderr)
+        return done.returncode, json.loads(done.stdout)
+
+    def test_a_right_candidate_is_accepted_with_a_score_and_its_interval(self):
+        code, found = self.verdict_on("honest")
+        self.assertEqual((code, found["verdict"], found["reasons"]), (0, "accepted", []))
+        score = found["score"]
+        self.assertLess(0, score["lo"])
+        self.assertLessEqual(score["lo"], score["value"])
+        self.assertLessEqual(score["value"], score["hi"])
+        self.assertLess(score["hi"], 1, "a loop over keys is slower than cpu_flash")
+        self.assertEqual([(each["case"], each["against"]) for each in found["cases"]], [("dec", "cpu_flash")])
+
+    def test_a_candidate_is_compared_with_the_backend_that_is_named(self):
+        code, found = self.verdict_on("honest", "--against", "torch_native", "--cache", "cold")
+        self.assertEqual((code, found["cases"][0]["against"]), (0, "torch_native"))
+
+    def test_people_read_the_same(self):
+        done = self.judge(PLUGIN, "--backend", "honest")
+        self.assertRegex(done.stdout, r"^accepted: score 0\.\d+ \(0\.\d+ to 0\.\d+\)\n  dec  0\.\d+ ")
+
+    def test_one_wrong_sample_makes_it_incorrect_and_is_named(self):
+        code, found = self.verdict_on("int8_when_timed")
+        self.assertEqual((code, found["verdict"], found["score"]), (2, "incorrect", None))
+        self.assertRegex(found["reasons"][0]["reason"], r"in timed sample \d+ of the eager launches: ")
+        self.assertIn("--sample-nonce", found["reasons"][0]["repro"])
+
+    def test_a_process_that_ends_has_crashed(self):
+        code, found = self.verdict_on("ends_the_process_while_timed")
+        self.assertEqual((code, found["verdict"]), (2, "crashed"))
+        self.assertIn("its process exited with code 0", found["reasons"][0]["reason"])
+
+    def test_a_process_that_hangs_has_crashed(self):
+        plugin = self.write("hangs.py", """
+import time
+class Hangs:
+    name = "hangs"
+    def supports(self, problem): pass
+    def plan(self, batch): return self
+    def run(self, stream): time.sleep(1000)
+""")
+        done = self.judge(plugin, "--timeout", "1s", "--python", sys.executable)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, "^crashed\n  dec, hangs, .*its process gave no answer within 1 s")
+        done = self.judge(plugin, "--limit", "2s", "--python", sys.executable)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, "(?s)^inconclusive\n.*its 2 s were over")
+
+    def test_bounds_that_prove_nothing_are_inconclusive(self):
+        code, found = self.verdict_on("constants_as_partials_in_e5m2")
+        self.assertEqual((code, found["verdict"], found["score"]), (3, "inconclusive", None))
+        self.assertIn("zeros would pass", found["reasons"][0]["reason"])
+
+    def test_roundings_beyond_those_of_the_scenario_are_inconclusive(self):
+        capped = self.write("capped.yaml", SCENARIO.replace("rows: 32", "rows: 32, at_most: bf16"))
+        code, found = self.verdict_on("skips_small_values_as_weights_in_e4m3", scenario=capped)
+        self.assertEqual((code, found["verdict"]), (3, "inconclusive"))
+        self.assertIn("the scenario allows bf16 at most", found["reasons"][0]["reason"])
+
+    def test_mistakes_of_the_user_are_told_in_one_message_each(self):
+        unchecked = self.write("unchecked.yaml", SCENARIO.replace("rows: 32", "enabled: false"))
+        self.write("empty.py", "x = 1")
+        for words, reason in [
+                (["nowhere.so", "s.yaml"], "nowhere.so: there is no such file"),
+                (["empty.py", "s.yaml"], "empty.py: defines no backend"),
+                ([PLUGIN, "t.yaml"], "cannot read t.yaml: there is no such file"),
+                ([PLUGIN, "s.yaml", "--backend", "honst"], "did you mean 'honest'?"),
+                ([PLUGIN, "s.yaml", "--against", "cpu_flsh"], "did you mean 'cpu_flash'?"),
+                ([PLUGIN, "s.yaml", "--against", "honest"], "--against names backends of the candidate only"),
+                ([PLUGIN, "s.yaml", "--plugin", PLUGIN], "is the candidate: --plugin cannot name it, too"),
+                ([PLUGIN, unchecked], "so that nothing can be judged"),
+                ([PLUGIN], "scenario is required")]:
+            with self.subTest(words=words):
+                done = subprocess.run([BINARY, "judge", *words, "--json", "-"], cwd=self.folder, capture_output=True,
+                                      text=True, timeout=60)
+                self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
+                self.assertIn(reason, done.stderr)
+                self.assertEqual((done.stdout, done.stderr.count("error: ")), ("", 1), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
