@@ -20,7 +20,7 @@ defaults:
   kv_cache: {page_size: 16}
 mixes:
   dec: {batch: [{count: 4, mode: decode, kv_len: [200, 413, 65, 340]}]}
-measure: {cache: [cold], precision: 20%, rounds: [6, 12], samples: [1, 5], timeout: 1s}
+measure: {cache: [cold], precision: 20%, rounds: [6, 12], samples: [1, 5], timeout: 300ms}
 verify: {rows: 32}
 """
 
@@ -50,13 +50,13 @@ class JudgeTest(unittest.TestCase):
 
     def test_a_right_candidate_is_accepted_with_a_score_and_its_interval(self):
         code, found = self.verdict_on("honest")
-        self.assertEqual((code, found["verdict"], found["reasons"]), (0, "accepted", []))
+        self.assertEqual((code, found["verdict"]), (0, "accepted"), found)
         score = found["score"]
         self.assertLess(0, score["lo"])
         self.assertLessEqual(score["lo"], score["value"])
         self.assertLessEqual(score["value"], score["hi"])
-        self.assertLess(score["hi"], 1, "a loop over keys is slower than cpu_flash")
-        self.assertEqual([(each["case"], each["against"]) for each in found["cases"]], [("dec", "cpu_flash")])
+        self.assertEqual([each["case"] for each in found["cases"]], ["dec"])
+        self.assertIn(found["cases"][0]["against"], ("cpu_flash", "torch_native"))
 
     def test_a_candidate_is_compared_with_the_backend_that_is_named(self):
         code, found = self.verdict_on("honest", "--against", "torch_native", "--cache", "cold")
@@ -116,13 +116,90 @@ class Hangs:
                 ([PLUGIN, "s.yaml", "--against", "honest"], "--against names backends of the candidate only"),
                 ([PLUGIN, "s.yaml", "--plugin", PLUGIN], "is the candidate: --plugin cannot name it, too"),
                 ([PLUGIN, unchecked], "so that nothing can be judged"),
-                ([PLUGIN], "scenario is required")]:
+                ([PLUGIN], "scenario is required"), ([], "candidate is required"),
+                (["--serve", PLUGIN], "--serve reads candidates from standard input")]:
             with self.subTest(words=words):
                 done = subprocess.run([BINARY, "judge", *words, "--json", "-"], cwd=self.folder, capture_output=True,
                                       text=True, timeout=60)
                 self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
                 self.assertIn(reason, done.stderr)
                 self.assertEqual((done.stdout, done.stderr.count("error: ")), ("", 1), done.stderr)
+
+    def test_each_line_of_a_serving_judge_gets_an_answer_whatever_its_candidate_does(self):
+        deed = """
+import os, sys, time
+def prints(count):
+    for _ in range(count): os.write(1, b"x" * (1 << 20))
+class Candidate:
+    name = "candidate"
+    def supports(self, problem): pass
+    def plan(self, batch): return self
+    def run(self, stream): {run}
+{load}
+"""
+        deeds = {"crashes": ("os.kill(os.getpid(), 11)", ""), "hangs": ("time.sleep(1000)", ""),
+                 "prints": ("prints(64); os._exit(7)", ""), "crashes_at_once": ("pass", "os.kill(os.getpid(), 11)"),
+                 "hangs_at_once": ("pass", "time.sleep(1000)"), "prints_at_once": ("pass", "prints(256)"),
+                 "forges": ("os.write(2, b'\\n' + open('forged').read().encode() + b'\\n'); os._exit(0)", ""),
+                 "no_python": ("pass", "1/0")}
+        for name, (run, load) in deeds.items():
+            self.write(name + ".py", deed.format(run=run, load=load))
+        self.write("forged", json.dumps({"verdict": "accepted", "score": {"value": 100}}))
+        honest = {"candidate": PLUGIN, "scenario": "s.yaml", "backend": "honest"}
+        lines = [honest, *({"candidate": name + ".py", "scenario": "s.yaml"} for name in deeds), [],
+                 {"candidate": PLUGIN}, {**honest, "candidate": 5}, {**honest, "agianst": "cpu_flash"},
+                 {**honest, "scenario": "--help"}, {**honest, "against": "torch_native"}]
+        asked = "".join(json.dumps({**line, "id": [i]} if line else line) + "\n" for i, line in enumerate(lines))
+        done = subprocess.run([BINARY, "judge", "--serve", "--timeout", "2s", "--cache", "warm", "--python", sys.executable],
+                              input=asked + "\nno json\n", cwd=self.folder, capture_output=True, text=True, timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        answers = [json.loads(line) for line in done.stdout.split("\n")[:-1]]
+        told = [(each.get("verdict", "error"), each.get("error") or next((r["reason"] for r in each["reasons"]), ""))
+                for each in answers]
+        expected = [("accepted", ""), ("crashed", "signal 11"), ("crashed", "gave no answer within 2 s"),
+                    ("crashed", "exited with code 7"), ("crashed", "signal 11"), ("crashed", "gave no answer within 2 s"),
+                    ("incorrect", ""), ("crashed", "exited with code 0"), ("error", "ZeroDivisionError"),
+                    ("error", "the line is no JSON object"), ("error", "'scenario' is missing"),
+                    ("error", "'candidate' is no text"), ("error", "did you mean 'against'?"),
+                    ("error", "--help: there is no such file"), ("accepted", ""), ("error", "the line is no JSON object")]
+        self.assertEqual([verdict for verdict, _ in told], [verdict for verdict, _ in expected], told)
+        for (_, reason), (_, part) in zip(told, expected):
+            self.assertIn(part, reason)
+        self.assertEqual([each.get("id") for each in answers],
+                         [[i] if line else None for i, line in enumerate(lines)] + [None])
+        self.assertEqual(answers[14]["cases"][0]["against"], "torch_native")
+        self.assertLess(max(each["seconds"] for each in answers), 20)
+
+    def test_a_candidate_leaves_no_process_to_the_next(self):
+        pids = os.path.join(self.folder, "pids")
+        line = json.dumps({"candidate": PLUGIN, "scenario": "s.yaml", "backend": "leaves_processes_behind"}) + "\n"
+        serving = subprocess.Popen([BINARY, "judge", "--serve"], cwd=self.folder, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True, env={**os.environ, "CHEATS_LEFT_BEHIND": pids})
+        self.addCleanup(serving.stdout.close)
+        serving.stdin.write(line)
+        serving.stdin.flush()
+        self.assertEqual(json.loads(serving.stdout.readline())["verdict"], "accepted")
+        with open(pids) as file:
+            left = [int(pid) for pid in file]
+        self.assertEqual(([], 2), ([pid for pid in left if os.path.exists(f"/proc/{pid}")], len(left)))
+        serving.stdin.close()
+        self.assertEqual(serving.wait(timeout=60), 0)
+
+    def test_a_limit_ends_what_judges_one_candidate(self):
+        self.write("hangs.py", """
+import time
+class Hangs:
+    name = "hangs"
+    def supports(self, problem): pass
+    def plan(self, batch): return self
+    def run(self, stream): time.sleep(1000)
+""")
+        done = subprocess.run([BINARY, "judge", "--serve", "--limit", "2s", "--python", sys.executable],
+                              input='{"candidate": "hangs.py", "scenario": "s.yaml"}', cwd=self.folder,
+                              capture_output=True, text=True, timeout=60)
+        answer = json.loads(done.stdout)
+        self.assertEqual(answer["verdict"], "inconclusive", answer)
+        self.assertIn("its 2 s were over (--limit)", [each["reason"] for each in answer["reasons"]])
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 #include "lib/base/system.h"
 #include "lib/base/this_process.h"
 #include "lib/config/word_hints.h"
+#include "lib/isolate/file_plugins.h"
 #include "lib/run/execute_run.h"
 #include "lib/run/planned_run.h"
 
@@ -97,7 +98,11 @@ CandidateJudgement judge_candidate(const JudgeOptions& given, const KnownBackend
   if (!run.scenario.verify.enabled) {
     throw ConfigError("verify: the scenario switches it off, so that nothing can be judged");
   }
-  run.registry = known.with_candidate(options.candidate, run.scenario);
+  try {
+    run.registry = known.with_candidate(options.candidate, run.scenario);
+  } catch (const PluginCrashed& crash) {
+    return verdict_without_cells(CandidateVerdict::kCrashed, crash.diagnostics().front().message);
+  }
   const Entries candidates = candidates_in(run.registry, options.candidate, options.backends);
   const std::vector<std::string> names = names_of(candidates);
   const std::vector<std::string> rivals = rivals_of(options, run, candidates);

@@ -41,7 +41,7 @@ std::vector<BackendInfo> backends_of_object(const std::string& path, const Descr
     }
   } catch (const json::exception&) {
   }
-  throw ConfigError(fmt::format(
+  throw PluginCrashed(fmt::format(
       "plug-in {}: its process {} while it said which backends it holds{}{}", path, output.end,
       last.empty() || answer.is_array() ? "" : ": ", answer.is_array() ? "" : last));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lib/backend/registry.h"
+#include "lib/base/error.h"
 #include "lib/isolate/child_output.h"
 
 namespace attnbench {
@@ -14,9 +15,15 @@ namespace attnbench {
 /// id follow.
 constexpr const char* kDescribeCommand = "describe-plugin";
 
+/// A plug-in's code crashed, exited or hung as it was loaded.
+class PluginCrashed : public ConfigError {
+ public:
+  using ConfigError::ConfigError;
+};
+
 /// Registers the backends of the shared object at `path`, each of which runs in a process of this
 /// program. Its code is never in this process: another one says what it holds. Throws as
-/// load_plugin() does, and ConfigError, too, when its code crashes, exits or hangs as it is loaded.
+/// load_plugin() does, and PluginCrashed.
 void add_object_plugin(const std::string& path, const std::string& cuda_absence, Registry& registry,
                        const Describing& describing = {});
 

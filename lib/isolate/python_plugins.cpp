@@ -81,7 +81,7 @@ json described(const std::string& path, const std::string& python, const Describ
         "plug-in {}: {}{}", path, last,
         elsewhere ? fmt::format(" for {}; --python names another interpreter", python) : ""));
   }
-  throw ConfigError(
+  throw PluginCrashed(
       fmt::format("plug-in {}: its process, of {}, {} while it said which backends it holds{}{}",
                   path, python, output.end, last.empty() ? "" : ": ", last));
 }

@@ -25,9 +25,9 @@ struct PythonHost {
 /// environment has, with pip's command line.
 ///
 /// Throws ConfigError, with Python's message, when there is no such file or no valid backend in it,
-/// and EnvironmentError when there is no such interpreter or no library. Where another environment
-/// can read the file, neither is thrown: a sentence for each that cannot is returned. One whose
-/// interpreter is at fault leaves `host`.
+/// PluginCrashed when its code ends the interpreter, and EnvironmentError when there is no such
+/// interpreter or no library. Where another environment can read the file, neither is thrown: a
+/// sentence for each that cannot is returned. One whose interpreter is at fault leaves `host`.
 [[nodiscard]] std::vector<std::string> load_python_plugin(const std::string& path, PythonHost& host,
                                                           const std::string& cuda_absence,
                                                           Registry& registry);

@@ -13,6 +13,7 @@
 
 #include "lib/base/exit_code.h"
 #include "lib/result/record_text.h"
+#include "lib/summary/doubts.h"
 #include "lib/view/units.h"
 
 namespace attnbench {
@@ -230,6 +231,13 @@ int verdict_exit_code(CandidateVerdict verdict) {
                                                    : ExitCode::kIncorrect);
 }
 
+CandidateJudgement verdict_without_cells(CandidateVerdict verdict, std::string reason) {
+  CandidateJudgement judgement;
+  judgement.verdict = verdict;
+  judgement.reasons.push_back({verdict, std::move(reason), {}, {}, {}, {}});
+  return judgement;
+}
+
 CandidateJudgement candidate_judgement(const RunResult& run,
                                        const std::vector<std::string>& candidates,
                                        const std::vector<std::string>& rivals) {
@@ -255,6 +263,9 @@ CandidateJudgement candidate_judgement(const RunResult& run,
   if (!mine.empty() && scored.empty()) of_candidate("no case has times of both sides: no score");
   if (!mine.empty() && !any_converged(run, candidates)) {
     of_candidate("no interval of its times became as narrow as the scenario asks for");
+  }
+  for (std::string doubt : {disturbance_text(run), sharers_text(run)}) {
+    if (!doubt.empty()) judgement.reasons.push_back({kAccepted, std::move(doubt), {}, {}, {}, {}});
   }
   std::ranges::stable_sort(judgement.reasons, std::ranges::greater(), &VerdictReason::says);
   judgement.verdict = judgement.reasons.empty() ? kAccepted : judgement.reasons.front().says;

@@ -57,6 +57,10 @@ struct CandidateJudgement {
   std::vector<VerdictReason> reasons;  ///< heaviest first
 };
 
+/// That of a candidate that did not come to a run.
+[[nodiscard]] CandidateJudgement verdict_without_cells(CandidateVerdict verdict,
+                                                       std::string reason);
+
 /// Judges a run of `candidates`, the backends of one file, beside `rivals`.
 ///
 /// A cell is scored with the time of the fastest right backend of either side. Of a launch mode

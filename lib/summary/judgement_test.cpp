@@ -195,6 +195,15 @@ TEST(Judgement, says_which_case_is_not_in_the_score) {
   EXPECT_THAT(judgement_text(found), HasSubstr("b: no rival has a right time: not in the score"));
 }
 
+TEST(Judgement, says_that_other_programs_disturbed_a_score) {
+  RunResult run;
+  run.records = {cell("a", "mine", 5), cell("a", "rival", 10)};
+  run.others = {1.5, 2};
+  const CandidateJudgement found = candidate_judgement(run, {"mine"}, {"rival"});
+  EXPECT_EQ(found.verdict, kAccepted);
+  EXPECT_THAT(judgement_text(found), HasSubstr("\n  other programs kept 1.5 of 2 processors busy"));
+}
+
 TEST(Judgement, tells_equal_reasons_of_a_case_once) {
   Record serving = ended_as("a", "mine", Unsupported{"no"});
   serving.cache = CacheState::kServing;
