@@ -127,7 +127,8 @@ void add_judge_command(CLI::App& app, Action& action) {
                     "judge a candidate for each line of standard input, "
                     "{\"candidate\": FILE, \"scenario\": FILE}, and answer with a line of JSON; "
                     "against, backend and id may be in it. Each has a process of its own");
-  command->add_option("--parent", given->parent)->group("");
+  command->add_option("--parent", given->parent)->group("");  // these two: of --serve's processes
+  command->add_option("--scratch", options.scratch)->group("");
   options.run.cache = {CacheState::kCold, CacheState::kServing};
   options.run.launch = {LaunchMode::kEager, LaunchMode::kGraph};
   declare_mode_options(*command, options.run);

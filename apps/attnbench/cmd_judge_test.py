@@ -3,6 +3,7 @@
 
 usage: cmd_judge_test.py <attnbench binary> <cheating_plugin.so>
 """
+import glob
 import json
 import os
 import subprocess
@@ -171,19 +172,62 @@ class Candidate:
         self.assertLess(max(each["seconds"] for each in answers), 20)
 
     def test_a_candidate_leaves_no_process_to_the_next(self):
-        pids = os.path.join(self.folder, "pids")
-        line = json.dumps({"candidate": PLUGIN, "scenario": "s.yaml", "backend": "leaves_processes_behind"}) + "\n"
-        serving = subprocess.Popen([BINARY, "judge", "--serve"], cwd=self.folder, stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True, env={**os.environ, "CHEATS_LEFT_BEHIND": pids})
+        mark = f"60{os.getpid()}0"  # seconds that nothing else on this machine sleeps
+        self.write("leaves.py", f"""
+import subprocess
+class Leaves:
+    name = "leaves"
+    def supports(self, problem): pass
+    def plan(self, batch): return self
+    def run(self, stream): subprocess.Popen(["sleep", "{mark}"], start_new_session=True)
+subprocess.Popen(["sleep", "{mark}"], start_new_session=True)
+""")
+
+        def sleeping():
+            found = []
+            for path in glob.glob("/proc/[0-9]*/cmdline"):
+                try:
+                    with open(path) as file:
+                        found += [path] if file.read() == f"sleep\0{mark}\0" else []
+                except OSError:  # it has ended
+                    pass
+            return found
+
+        serving = subprocess.Popen([BINARY, "judge", "--serve", "--python", sys.executable], cwd=self.folder,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(serving.stdout.close)
-        serving.stdin.write(line)
+        serving.stdin.write('{"candidate": "leaves.py", "scenario": "s.yaml"}\n')
         serving.stdin.flush()
-        self.assertEqual(json.loads(serving.stdout.readline())["verdict"], "accepted")
-        with open(pids) as file:
-            left = [int(pid) for pid in file]
-        self.assertEqual(([], 2), ([pid for pid in left if os.path.exists(f"/proc/{pid}")], len(left)))
+        self.assertEqual(json.loads(serving.stdout.readline())["verdict"], "incorrect")
+        self.assertEqual(sleeping(), [])
         serving.stdin.close()
         self.assertEqual(serving.wait(timeout=60), 0)
+
+    def test_a_candidate_is_held_by_a_sandbox_as_it_is_loaded_and_as_it_runs(self):
+        kept = self.write("kept", "text")
+        deeds = {"a file": f"open({kept!r}, 'a')", "a signal": "os.kill(os.getppid(), 0)",
+                 "the answer": "open(f'/proc/{os.getppid()}/fd/1', 'w')",
+                 "the memory": "open(f'/proc/{os.getppid()}/mem', 'r')"}
+        text = """
+import os
+def refused(deed):
+    try: deed()
+    except PermissionError: return
+    raise SystemExit(9)
+refused(lambda: DEED)
+class Held:
+    name = "held"
+    def supports(self, problem): pass
+    def plan(self, batch): return self
+    def run(self, stream): refused(lambda: DEED); open(os.environ["TMPDIR"] + "/mine", "w")
+"""
+        for name, deed in deeds.items():
+            with self.subTest(deed=name):
+                self.write("held.py", text.replace("DEED", deed))
+                done = self.judge("held.py", "--json", "-", "--python", sys.executable)
+                found = json.loads(done.stdout)
+                self.assertEqual(found["verdict"], "incorrect", found)  # it computes nothing, but ran
+                self.assertEqual(found["sandbox"]["tier"], 2, found["sandbox"])
 
     def test_a_limit_ends_what_judges_one_candidate(self):
         self.write("hangs.py", """

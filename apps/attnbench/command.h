@@ -41,8 +41,8 @@ using AddCommand = void(CLI::App& program, Action& action);
 
 // A file cmd_NAME.cpp for each; command_line.cpp has their order.
 AddCommand add_ab_command, add_accuracy_command, add_baseline_command, add_compare_command,
-    add_crossover_command, add_describe_command, add_dump_command, add_expand_command,
-    add_judge_command, add_list_command, add_merge_command, add_model_command,
+    add_confined_command, add_crossover_command, add_describe_command, add_dump_command,
+    add_expand_command, add_judge_command, add_list_command, add_merge_command, add_model_command,
     add_new_plugin_command, add_profile_command, add_report_command, add_run_command,
     add_select_command, add_selftest_command, add_support_command, add_trace_command,
     add_watch_command, add_worker_command;

@@ -52,7 +52,7 @@ constexpr AddCommand* kCommands[] = {
     add_profile_command,  add_judge_command,     add_compare_command,  add_ab_command,
     add_baseline_command, add_crossover_command, add_watch_command,    add_trace_command,
     add_selftest_command, add_merge_command,     add_report_command,   add_new_plugin_command,
-    add_worker_command,   add_describe_command};
+    add_worker_command,   add_confined_command,  add_describe_command};
 
 /// Longer lines are tiring to read on however wide a terminal.
 constexpr std::size_t kMostWidth = 100;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "lib/base/this_process.h"
 #include "lib/config/word_hints.h"
 #include "lib/isolate/file_plugins.h"
+#include "lib/isolate/sandbox.h"
 #include "lib/run/execute_run.h"
 #include "lib/run/planned_run.h"
 
@@ -85,10 +87,23 @@ std::vector<std::string> rivals_of(const JudgeOptions& options, const PlannedRun
   return names_of(named);
 }
 
+HeldBy held_by(const CandidateSandbox& sandbox) {
+  HeldBy held{.tier = 2};
+  for (const MissingPart& part : sandbox.missing()) {
+    held.missing.push_back(part.text);
+    if (part.essential) held.tier = 1;
+  }
+  return held;
+}
+
 }  // namespace
 
 CandidateJudgement judge_candidate(const JudgeOptions& given, const KnownBackends& known,
                                    Console& console) {
+  close_memory_to_others();  // before any code of the candidate runs
+  std::optional<TemporaryFolder> own;
+  if (given.scratch.empty()) own.emplace("judge");
+  const CandidateSandbox sandbox(own ? own->file(".") : given.scratch);
   JudgeOptions options = given;
   options.candidate = lasting_path(options.candidate);
   PlannedRun run;
@@ -99,9 +114,12 @@ CandidateJudgement judge_candidate(const JudgeOptions& given, const KnownBackend
     throw ConfigError("verify: the scenario switches it off, so that nothing can be judged");
   }
   try {
-    run.registry = known.with_candidate(options.candidate, run.scenario);
+    run.registry = known.with_candidate(options.candidate, run.scenario, sandbox.words());
   } catch (const PluginCrashed& crash) {
-    return verdict_without_cells(CandidateVerdict::kCrashed, crash.diagnostics().front().message);
+    CandidateJudgement judgement =
+        verdict_without_cells(CandidateVerdict::kCrashed, crash.diagnostics().front().message);
+    judgement.held = held_by(sandbox);
+    return judgement;
   }
   const Entries candidates = candidates_in(run.registry, options.candidate, options.backends);
   const std::vector<std::string> names = names_of(candidates);
@@ -127,6 +145,7 @@ CandidateJudgement judge_candidate(const JudgeOptions& given, const KnownBackend
                                  {},
                                  {}});
   }
+  judgement.held = held_by(sandbox);
   return judgement;
 }
 

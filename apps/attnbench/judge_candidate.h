@@ -16,7 +16,8 @@ struct JudgeOptions {
   std::vector<std::string> backends;  ///< of it; empty: all that run by default
   std::vector<std::string> against;   ///< names and globs; empty: see usual_rivals()
   double limit_s = 120;               ///< for all of it
-  RunOptions run;                     ///< one scenario, and how it is measured
+  std::string scratch{};  ///< a folder for the candidate; empty: one that is then removed
+  RunOptions run;         ///< one scenario, and how it is measured
 };
 
 /// Runs the candidate's backends beside their rivals and judges them. Throws ConfigError for every

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "lib/base/error.h"
+#include "lib/base/system.h"
 #include "lib/config/word_hints.h"
 #include "lib/isolate/child_output.h"
 #include "lib/isolate/child_process.h"
@@ -80,8 +81,10 @@ bool is_verdict(const Json& answer, const std::string& end) {
 }
 
 Json judged(const JudgeProcess& process, const Json& line) {
-  std::vector<std::string> words{ChildProcess::kThisProgram, "judge", "--json", "-", "--parent",
-                                 std::to_string(getpid())};
+  const TemporaryFolder scratch("judge");  // which a process that is killed cannot remove
+  std::vector<std::string> words{
+      ChildProcess::kThisProgram, "judge",     "--json",         "-", "--parent",
+      std::to_string(getpid()),   "--scratch", scratch.file(".")};
   words.insert(words.end(), process.options.begin(), process.options.end());
   for (std::string& word : words_of(line)) words.push_back(std::move(word));
   const ChildOutput output = output_of_child(std::move(words), process.limit);

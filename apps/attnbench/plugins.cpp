@@ -163,7 +163,7 @@ void KnownBackends::load_once(const std::string& path, PythonHost& host, Registr
   if (std::ranges::any_of(registry.entries(), of_this_file)) return;
   if (!path.ends_with(".py")) {
     in_process_ ? load_plugin(path, cuda_absence(), registry)
-                : add_object_plugin(path, cuda_absence(), registry, describing_);
+                : add_object_plugin(path, cuda_absence(), registry, host.describing);
     return;
   }
   for (std::string& trouble : load_python_plugin(path, host, cuda_absence(), registry)) {
@@ -188,12 +188,15 @@ const std::vector<PythonEnvironment>& KnownBackends::python_of(const Scenario& s
   return !asked_by_option_ && !scenario.python.empty() ? scenario.python : of_command_;
 }
 
-Registry KnownBackends::with_candidate(const std::string& file, const Scenario& scenario) const {
+Registry KnownBackends::with_candidate(const std::string& file, const Scenario& scenario,
+                                       std::vector<std::string> confined_by) const {
   Registry all = registry_in(python_of(scenario));
   if (std::ranges::find(all.entries(), file, &Registry::Entry::plugin) != all.entries().end()) {
     throw ConfigError(fmt::format("{} is the candidate: --plugin cannot name it, too", file));
   }
-  load_once(file, host_, all);
+  PythonHost host = host_;
+  host.describing.confined_by = std::move(confined_by);
+  load_once(file, host, all);
   return all;
 }
 

@@ -56,9 +56,11 @@ class KnownBackends {
   /// every pair that cannot be, and EnvironmentError.
   [[nodiscard]] Registry with_those_of(const Scenario& scenario,
                                        const std::vector<std::string>& names = {}) const;
-  /// Those of the command and, behind them, those of one more file that they do not come from. No
-  /// other file that the scenario names is loaded. Throws likewise.
-  [[nodiscard]] Registry with_candidate(const std::string& file, const Scenario& scenario) const;
+  /// Those of the command and, behind them, those of one more file that they do not come from,
+  /// whose processes are `confined_by` a program (Describing). No other file that the scenario
+  /// names is loaded. Throws likewise.
+  [[nodiscard]] Registry with_candidate(const std::string& file, const Scenario& scenario,
+                                        std::vector<std::string> confined_by) const;
   /// What went wrong so far in environments of several, each in a sentence: the others run on.
   [[nodiscard]] const std::vector<std::string>& troubles() const { return troubles_; }
 

@@ -125,7 +125,7 @@ ChildOutput output_of_description(std::vector<std::string> words, const std::str
                     file, describing.limit.count()));
     return false;
   };
-  return output_of_child(std::move(words),
+  return output_of_child(describing.confined(std::move(words)),
                          std::chrono::duration_cast<std::chrono::milliseconds>(describing.limit),
                          tell);
 }

@@ -37,6 +37,14 @@ struct Describing {
   std::chrono::duration<double> patience = std::chrono::seconds(5);
   /// Told once, when the patience is over, what is being waited for; may be empty.
   std::function<void(const std::string& note)> waiting{};
+  /// Words in front of the command line of each process that has its code; the program that they
+  /// name becomes the one that follows. Empty: none.
+  std::vector<std::string> confined_by{};
+
+  [[nodiscard]] std::vector<std::string> confined(std::vector<std::string> words) const {
+    words.insert(words.begin(), confined_by.begin(), confined_by.end());
+    return words;
+  }
 };
 
 /// What a process prints that says which backends `file` holds. Throws as output_of_child() does.

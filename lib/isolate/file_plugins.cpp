@@ -66,9 +66,10 @@ void add_object_plugin(const std::string& path, const std::string& cuda_absence,
   for (BackendInfo& info : backends_of_object(path, describing)) {
     check_backend_name(info.name, path);
     const std::string absence = info.device == DeviceKind::kCuda ? cuda_absence : "";
-    add_file_backend(std::move(info), absence,
-                     {ChildProcess::kThisProgram, kWorkerCommand, "--object", path}, path,
-                     registry);
+    add_file_backend(
+        std::move(info), absence,
+        describing.confined({ChildProcess::kThisProgram, kWorkerCommand, "--object", path}), path,
+        registry);
   }
 }
 

@@ -3,23 +3,15 @@
 #include "lib/isolate/isolated_executor.h"
 
 #include <fmt/format.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "lib/base/error.h"
 #include "lib/isolate/fields.h"
+#include "lib/isolate/sandbox.h"
 
 namespace attnbench {
-namespace {
-
-/// Keeps processes without power over others (become_worker) out of the memory of this one
-/// (/proc/PID/mem, ptrace), which holds the verdicts. It leaves no core file from then on.
-void close_memory_to_others() noexcept { prctl(PR_SET_DUMPABLE, 0); }
-
-}  // namespace
-
 IsolatedExecutor::IsolatedExecutor(const Scenario& scenario, Isolation isolation)
     : scenario_(&scenario), isolation_(std::move(isolation)) {
   // Until the devices are prepared there are no results that a stop could keep.

@@ -186,10 +186,10 @@ std::vector<std::string> load_python_plugin(const std::string& path, PythonHost&
       std::string absence = info.device == DeviceKind::kCuda ? cuda_absence : "";
       const bool would_help = absence.empty() || kBuiltForGpus;
       if (!missing.empty() && would_help) absence += (absence.empty() ? "" : "; ") + missing;
-      add_file_backend(
-          std::move(info), absence,
-          {in.environment.python, "-c", host_text(), "worker", path, host.worker_library}, path,
-          registry);
+      add_file_backend(std::move(info), absence,
+                       host.describing.confined({in.environment.python, "-c", host_text(), "worker",
+                                                 path, host.worker_library}),
+                       path, registry);
     }
   }
   return troubles;

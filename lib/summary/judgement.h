@@ -50,11 +50,18 @@ struct ScoredCase {
   std::string rival;  ///< the fastest one, in the last cell
 };
 
+/// What held the candidate, as SECURITY.md numbers it, and what this system lacks of it.
+struct HeldBy {
+  int tier = 0;
+  std::vector<std::string> missing{};
+};
+
 struct CandidateJudgement {
   CandidateVerdict verdict = CandidateVerdict::kInconclusive;
   std::optional<Score> score;  ///< of an accepted candidate
   std::vector<ScoredCase> cases;
   std::vector<VerdictReason> reasons;  ///< heaviest first
+  HeldBy held{};
 };
 
 /// That of a candidate that did not come to a run.

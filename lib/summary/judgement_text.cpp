@@ -3,6 +3,7 @@
 #include "lib/summary/judgement_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -62,6 +63,11 @@ std::string judgement_text(const CandidateJudgement& judgement) {
   if (count > 0 && !judgement.reasons.front().repro.empty()) {
     text += fmt::format("  the first one again: {}\n", printable(judgement.reasons.front().repro));
   }
+  if (judgement.held.tier > 0) {
+    text += fmt::format("  held by tier {} of SECURITY.md{}{}\n", judgement.held.tier,
+                        judgement.held.missing.empty() ? "" : "; ",
+                        fmt::join(judgement.held.missing, "; "));
+  }
   return text;
 }
 
@@ -69,7 +75,11 @@ Json judgement_json(const CandidateJudgement& judgement) {
   Json json{{"verdict", to_string(judgement.verdict)},
             {"score", judgement.score ? score_json(*judgement.score) : Json()},
             {"cases", Json::array()},
-            {"reasons", Json::array()}};
+            {"reasons", Json::array()},
+            {"sandbox", Json()}};
+  if (judgement.held.tier > 0) {
+    json["sandbox"] = {{"tier", judgement.held.tier}, {"missing", judgement.held.missing}};
+  }
   for (const ScoredCase& each : judgement.cases) {
     json["cases"].push_back(
         {{"case", each.case_id}, {"score", score_json(each.score)}, {"against", each.rival}});
