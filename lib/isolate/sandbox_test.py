@@ -4,7 +4,9 @@
 usage: sandbox_test.py <attnbench binary>
 """
 import importlib.util
+import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -23,8 +25,8 @@ def expect(result):
 def buffer(size): return ctypes.create_string_buffer(size)
 """
 
-# Each succeeds for an ordinary program and not in the sandbox.
-HOSTILE = {
+# Each succeeds for an ordinary program and not in the sandbox. These are held by Landlock.
+WRITES = {
     "writes a file outside": "open(outside + '/kept', 'a').write('x')",
     "makes a file outside": "open(outside + '/new', 'w')",
     "truncates a file outside": "os.truncate(outside + '/kept', 0)",
@@ -32,13 +34,16 @@ HOSTILE = {
     "renames a file outside": "os.rename(outside + '/kept', scratch + '/kept')",
     "links a file outside": "os.link(outside + '/kept', outside + '/more')",
     "makes a folder outside": "os.mkdir(outside + '/folder')",
-    "changes the mode of a file outside": "os.chmod(outside + '/kept', 0o777)",
-    "changes attributes of a file outside": "os.setxattr(outside + '/kept', 'user.x', b'1')",
-    "reads another process by ptrace": "expect(libc.ptrace(16, other, 0, 0)); os.waitpid(other, 0x40000000)",
     "reads another process's memory": """
         line = next(line for line in open(f'/proc/{other}/maps') if ' rw-p ' in line)
         memory = os.open(f'/proc/{other}/mem', os.O_RDONLY)
         expect(len(os.pread(memory, 8, int(line.split('-')[0], 16))) - 8)""",
+}
+# These are held by seccomp and by limits.
+CALLS = {
+    "changes the mode of a file outside": "os.chmod(outside + '/kept', 0o777)",
+    "changes attributes of a file outside": "os.setxattr(outside + '/kept', 'user.x', b'1')",
+    "reads another process by ptrace": "expect(libc.ptrace(16, other, 0, 0)); os.waitpid(other, 0x40000000)",
     "reads another process by process_vm_readv": """
         there, here = int(open(f'/proc/{other}/maps').readline().split('-')[0], 16), buffer(8)
         local = struct.pack('QQ', ctypes.addressof(here), 8)
@@ -99,6 +104,7 @@ HONEST = {
 }
 
 
+
 def refused(done):
     return any(each in done.stderr for each in ("PermissionError", "OSError", "File too large"))
 
@@ -126,19 +132,42 @@ class SandboxTest(unittest.TestCase):
         return subprocess.run([*before, *words], capture_output=True, text=True, timeout=60,
                               env={**os.environ, **dict(environment)})
 
+    def lacks(self):
+        """What `confined` says that this system cannot hold."""
+        done = subprocess.run([BINARY, "confined", "--scratch", self.scratch], capture_output=True, text=True, timeout=60)
+        return " ".join(text for text, essential in json.loads(done.stdout) if essential)
+
+    def hostile_deeds(self):
+        lacks, deeds = self.lacks(), {}
+        if "writes are not limited" not in lacks:
+            deeds.update(WRITES)
+        if "can be emptied" in lacks:
+            del deeds["truncates a file outside"]
+        if "system calls are not limited" not in lacks:
+            deeds.update(CALLS)
+        if not deeds:
+            self.skipTest(lacks)
+        return deeds
+
     def test_no_hostile_deed_succeeds(self):
         works_outside = 0
-        for name, deed in HOSTILE.items():
+        deeds = self.hostile_deeds()
+        for name, deed in deeds.items():
             with self.subTest(deed=name):
                 held = self.do(deed, confined=True)
                 self.assertNotEqual(held.returncode, 0, "it succeeded")
                 self.assertTrue(refused(held), held.stderr)
                 works_outside += self.do(deed, confined=False).returncode == 0
         # Some systems refuse a few of them to everyone.
-        self.assertGreater(works_outside, len(HOSTILE) * 2 // 3)
+        self.assertGreater(works_outside, len(deeds) * 2 // 3)
 
     def test_an_honest_program_notices_nothing(self):
+        # Without that of Linux 6.12 it cannot signal even the processes that it started.
+        linux = tuple(int(part) for part in platform.release().split(".")[:2])
+        ends_children = linux >= (6, 12) and not self.lacks()
         for name, deed in HONEST.items():
+            if name == "has processes, and ends them" and not ends_children:
+                continue
             with self.subTest(deed=name):
                 done = self.do(deed, confined=True)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
