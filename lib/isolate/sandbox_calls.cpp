@@ -129,6 +129,17 @@ constexpr Row kRows[] = {
     {SYS_clock_adjtime},
 };
 
+// What came with later kernels than the headers here may know, under one number on all processors.
+constexpr Row kNewerRows[] = {
+    {442},  // mount_setattr
+    {448},  // process_mrelease
+    {452},  // fchmodat2
+    {463},  // setxattrat
+    {466},  // removexattrat
+    {467},  // open_tree_attr
+    {469},  // file_setattr
+};
+
 // Where Landlock does not keep signals inside.
 constexpr Row kSignals[] = {
     {SYS_kill, Allowed::kOwn}, {SYS_tkill, Allowed::kOwn}, {SYS_tgkill, Allowed::kOwn}};
@@ -211,6 +222,7 @@ std::string limit_calls(bool signals_too) {
   if constexpr (kArchitecture == 0) return "system calls are not limited on this processor";
   Filter filter(static_cast<std::uint32_t>(getpid()));
   for (const Row& row : kRows) filter.add(row);
+  for (const Row& row : kNewerRows) filter.add(row);
   if (signals_too) {
     for (const Row& row : kSignals) filter.add(row);
   }

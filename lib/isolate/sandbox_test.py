@@ -42,6 +42,7 @@ WRITES = {
 # These are held by seccomp and by limits.
 CALLS = {
     "changes the mode of a file outside": "os.chmod(outside + '/kept', 0o777)",
+    "changes it by a newer call": "expect(libc.syscall(452, -100, (outside + '/kept').encode(), 0o777, 0))",
     "changes attributes of a file outside": "os.setxattr(outside + '/kept', 'user.x', b'1')",
     "reads another process by ptrace": "expect(libc.ptrace(16, other, 0, 0)); os.waitpid(other, 0x40000000)",
     "reads another process by process_vm_readv": """
