@@ -173,7 +173,8 @@ void add_engine_options(CLI::App& app, EngineRules& rules) {
 
 void add_trace_command(CLI::App& app, Action& action) {
   CLI::App* trace = app.add_subcommand("trace",
-                                       "Read a log of real requests: what it asks of an engine.\n\n"
+                                       "Read a log of real requests: what it asks of an engine, "
+                                       "the steps that serve it, a scenario of them.\n\n"
                                        "  attnbench trace stats AzureLLMInferenceTrace_conv.csv\n");
   trace->require_subcommand(1);
   auto command = std::make_shared<TraceCommand>();

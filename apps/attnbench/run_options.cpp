@@ -237,29 +237,6 @@ std::uint64_t drawn_nonce() {
   return (std::uint64_t{source()} << 16 ^ source()) | 1;  // 0 means none
 }
 
-}  // namespace
-
-std::vector<Scenario> scenarios_of(const RunOptions& options, const std::string& program) {
-  std::vector<Scenario> scenarios;
-  const std::uint64_t nonce = options.sample_nonce ? *options.sample_nonce : drawn_nonce();
-  for (const std::string& word : options.scenarios) {
-    Scenario scenario = read_scenario(word, options.seed);
-    if (std::ranges::find(scenarios, scenario.name, &Scenario::name) != scenarios.end()) {
-      throw ConfigError(fmt::format(
-          "two scenarios are called '{}': no result could tell them apart", scenario.name));
-    }
-    override_measure(options, scenario.measure);
-    if (options.no_verify) scenario.verify.enabled = false;
-    set_sample_nonce(scenario, nonce);
-    scenario.command = {program, lasting_word(word), options.repeated.always,
-                        options.repeated.hosted};
-    scenarios.push_back(std::move(scenario));
-  }
-  return scenarios;
-}
-
-namespace {
-
 [[noreturn]] void nothing_matches(const std::vector<Scenario>& scenarios,
                                   const std::string& pattern) {
   std::vector<std::string> ids;
@@ -329,6 +306,25 @@ void add_words(const CLI::Option& option, std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+std::vector<Scenario> scenarios_of(const RunOptions& options, const std::string& program) {
+  std::vector<Scenario> scenarios;
+  const std::uint64_t nonce = options.sample_nonce ? *options.sample_nonce : drawn_nonce();
+  for (const std::string& word : options.scenarios) {
+    Scenario scenario = read_scenario(word, options.seed);
+    if (std::ranges::find(scenarios, scenario.name, &Scenario::name) != scenarios.end()) {
+      throw ConfigError(fmt::format(
+          "two scenarios are called '{}': no result could tell them apart", scenario.name));
+    }
+    override_measure(options, scenario.measure);
+    if (options.no_verify) scenario.verify.enabled = false;
+    set_sample_nonce(scenario, nonce);
+    scenario.command = {program, lasting_word(word), options.repeated.always,
+                        options.repeated.hosted};
+    scenarios.push_back(std::move(scenario));
+  }
+  return scenarios;
+}
 
 void declare_run_options(CLI::App& app, RunOptions& options) {
   declare_cells(app, options);

@@ -15,7 +15,7 @@
 
 #include "lib/base/error.h"
 #include "lib/config/value_reader.h"
-#include "lib/trace/prefix_tree.h"
+#include "lib/trace/block_numbers.h"
 #include "lib/trace/row_readers.h"
 #include "lib/trace/timestamp.h"
 #include "lib/view/units.h"
@@ -70,7 +70,7 @@ class PrefixGroups {
     const auto number = numbers_.try_emplace(group, numbers_.size()).first->second;
     request.first_block = trace_.blocks.size();
     request.blocks = static_cast<std::size_t>(tokens / kPageTokens);
-    PrefixTree::Node block;
+    BlockNumbers::Block block;
     for (std::size_t i = 0; i < request.blocks; ++i) {
       block = tree_.child(block, number);
       trace_.blocks.push_back(block.number);
@@ -79,7 +79,7 @@ class PrefixGroups {
 
  private:
   Trace& trace_;
-  PrefixTree tree_;
+  BlockNumbers tree_;
   std::map<std::string, std::size_t> numbers_;
 };
 

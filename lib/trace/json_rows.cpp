@@ -12,7 +12,7 @@
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
 #include "lib/config/json_fields.h"
-#include "lib/trace/prefix_tree.h"
+#include "lib/trace/block_numbers.h"
 #include "lib/trace/row_readers.h"
 
 namespace attnbench {
@@ -64,7 +64,7 @@ std::string reason_of(const ConfigError& error) { return error.diagnostics().fro
 }  // namespace
 
 void read_json_rows(std::istream& file, const TraceFormat&, Trace& trace) {
-  PrefixTree tree;
+  BlockNumbers tree;
   trace.block_tokens = kMooncakeBlock;
   std::string line;
   for (std::size_t number = 1; std::getline(file, line); ++number) {
@@ -80,7 +80,7 @@ void read_json_rows(std::istream& file, const TraceFormat&, Trace& trace) {
       }
       request.first_block = trace.blocks.size();
       request.blocks = hashes.size();
-      PrefixTree::Node block;
+      BlockNumbers::Block block;
       for (const std::uint64_t hash : hashes) {
         block = tree.child(block, hash);
         trace.blocks.push_back(block.number);
