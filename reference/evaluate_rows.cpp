@@ -200,21 +200,24 @@ std::vector<std::vector<ReferenceRow>> evaluate_keys(const Case& c,
                                                      std::span<const RowVariant> variants) {
   check_rows(c, rows);
   const std::size_t count = variants.size();
-  const std::vector<Group> groups = group_rows(c, rows, count);
+  std::vector<Group> groups = group_rows(c, rows, count);
+  const auto keys_of = [&](const Group& group) {
+    return c.requests[static_cast<std::size_t>(group.request)].kv_len;
+  };
+  // The longest come first, so that no thread begins one when the others are done.
+  std::ranges::stable_sort(groups, std::ranges::greater{}, keys_of);
   std::vector<std::vector<ReferenceRow>> results(contents.size(),
                                                  std::vector<ReferenceRow>(rows.size() * count));
   std::int64_t keys = 0;
-  for (const Group& group : groups) {
-    keys += c.requests[static_cast<std::size_t>(group.request)].kv_len;
-  }
+  for (const Group& group : groups) keys += keys_of(group);
   const std::int64_t elements =
       std::ssize(contents) * keys * (c.layer.head_dim_qk + c.layer.head_dim_v);
   std::exception_ptr failure;  // must not leave the parallel region on its own
 #pragma omp parallel for schedule(dynamic) if (elements > kWorthATeam)
   for (std::size_t task = 0; task < contents.size() * groups.size(); ++task) {
     try {
-      const std::size_t fill = task / groups.size();
-      const Group& group = groups[task % groups.size()];
+      const std::size_t fill = task % contents.size();
+      const Group& group = groups[task / contents.size()];
       std::vector<ReferenceRow> part = evaluate_group(c, contents[fill], rows, group, variants);
       for (std::size_t i = 0; i < part.size(); ++i) {
         results[fill][group.rows[i / count] * count + i % count] = std::move(part[i]);
