@@ -83,6 +83,8 @@ HONEST = {
         assert file.name.startswith(os.path.realpath(scratch)), file.name""",
     "writes to /dev/null": "open('/dev/null', 'w').write('x')",
     "reads files": "open('/etc/passwd').read(); os.listdir('/proc')",
+    "names a thread of its own, as CUDA does": """
+        with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as file: file.write("mine")""",
     "has threads": """
         threads = [threading.Thread(target=lambda: None) for _ in range(8)]
         [each.start() for each in threads]; [each.join() for each in threads]""",

@@ -111,7 +111,8 @@ class Worker {
       add_hybrid(registry_, name);
     }
     entry_ = registry_.find(name);
-    expects(entry_ != nullptr && entry_->make, "run and worker know different backends");
+    expects(entry_ != nullptr, "run and worker know different backends");
+    if (!entry_->make) throw std::runtime_error("its process lacks it: " + entry_->absence);
     const json& scenario = request.at("scenario");
     std::optional<CaseAxis> axis;
     if (!scenario.at("axis").is_null()) axis = from_json_fields<CaseAxis>(scenario.at("axis"));
