@@ -142,6 +142,8 @@ def selection(rng):
     wanted = {"topk": length(rng, 100), "unit": rng.choice([1, 1, 1, 2, 3, 8, 16, 128]),
               "groups": rng.choice(["one", "kv_heads"]), "pattern": rng.choice(PATTERNS),
               "padding": rng.choice(["end", "front", "repeat"])}
+    if min(wanted["topk"], wanted["unit"]) > 1:
+        wanted["tail"] = rng.choice(["counted", "open", "own"])
     if wanted["pattern"] == "shared":
         wanted["overlap"] = rng.choice([0, 0.01, 0.5, 0.75, 0.99, 1.0])
     return wanted

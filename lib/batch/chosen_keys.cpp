@@ -31,13 +31,19 @@ class Draws {
   std::uint64_t number_ = 0;
 };
 
-/// Different units that a list can have.
-std::int64_t room_for_units(const Selection& rule) {
-  const std::int64_t half = ceil_div(rule.topk, std::int64_t{2});
-  const std::int64_t without_holes = rule.topk - ceil_div(rule.topk, std::int64_t{4});
-  if (rule.pattern == SelectionPattern::kDuplicates) return half;
-  if (rule.pattern == SelectionPattern::kHoles) return std::max<std::int64_t>(without_holes, 1);
-  return rule.topk;
+/// Entries of the list of the query at `position`: the one of a tail is empty where all units are
+/// complete.
+std::int64_t entries_of(const Selection& rule, std::int64_t position) {
+  const bool has_no_tail = rule.tail == SelectionTail::kOpen && (position + 1) % rule.unit == 0;
+  return rule.topk - (has_no_tail ? 1 : 0);
+}
+
+/// Different units among so many entries.
+std::int64_t different_units(SelectionPattern pattern, std::int64_t entries) {
+  const std::int64_t without_holes = entries - ceil_div(entries, std::int64_t{4});
+  if (pattern == SelectionPattern::kDuplicates) return ceil_div(entries, std::int64_t{2});
+  if (pattern == SelectionPattern::kHoles) return std::max<std::int64_t>(without_holes, 1);
+  return entries;
 }
 
 /// A list of different units under construction, those that the query at `position` can see.
@@ -45,7 +51,8 @@ class ListOfUnits {
  public:
   ListOfUnits(const Selection& rule, std::int64_t position)
       : rule_(rule),
-        room_(room_for_units(rule)),
+        entries_(entries_of(rule, position)),
+        room_(different_units(rule.pattern, entries_)),
         position_(position),
         units_(position / rule.unit + 1),
         taken_(to_size(units_)) {}
@@ -91,32 +98,33 @@ class ListOfUnits {
         break;
     }
     while (std::ssize(list_) < room_) take(draws.below(units_));
-    // Order means nothing: the query's own unit may stand anywhere.
-    std::swap(list_.front(), list_[to_size(draws.below(room_))]);
+    // Order means nothing: the query's own unit may stand anywhere, but as a tail it comes last.
+    const bool is_tail = rule_.tail != SelectionTail::kCounted;
+    std::swap(list_.front(), is_tail ? list_.back() : list_[to_size(draws.below(room_))]);
   }
 
   /// Names units of the list again until it is full.
   void repeat(Draws& draws) {
-    for (const std::int64_t units = std::ssize(list_); std::ssize(list_) < rule_.topk;) {
+    for (const std::int64_t units = std::ssize(list_); std::ssize(list_) < entries_;) {
       list_.push_back(list_[to_size(draws.below(units))]);
     }
   }
 
   /// Puts -1 between the entries until the list is full.
   void spread(Draws& draws) {
-    std::vector<std::int32_t> columns(to_size(rule_.topk), -1);
+    std::vector<std::int32_t> columns(to_size(entries_), -1);
     auto next = list_.begin();
-    for (std::int64_t left = rule_.topk; left > 0; --left) {
+    for (std::int64_t left = entries_; left > 0; --left) {
       if (draws.below(left) >= list_.end() - next) continue;
-      columns[to_size(rule_.topk - left)] = *next++;
+      columns[to_size(entries_ - left)] = *next++;
     }
     list_ = std::move(columns);
   }
 
   void take_first_and_latest() {
-    const std::int64_t first = std::min(ceil_div(kFirstKeys, rule_.unit), rule_.topk / 2);
+    const std::int64_t first = std::min(ceil_div(kFirstKeys, rule_.unit), entries_ / 2);
     for (std::int64_t unit = 0; unit < first; ++unit) take(unit);
-    for (std::int64_t unit = units_ - 2; std::ssize(list_) < rule_.topk; --unit) take(unit);
+    for (std::int64_t unit = units_ - 2; std::ssize(list_) < entries_; --unit) take(unit);
   }
 
   /// A run that begins with a page.
@@ -139,10 +147,12 @@ class ListOfUnits {
   /// Drawn among the units that the first of the neighbours sees that cannot have all.
   void take_common_part(std::uint64_t seed) {
     const std::int64_t tile = position_ / kNeighbours;
-    const std::int64_t first = std::max(tile * kNeighbours, rule_.topk * rule_.unit);
-    const std::int64_t units = first / rule_.unit + 1;
-    const auto common = static_cast<std::int64_t>(
-        std::llround(rule_.overlap * static_cast<double>(rule_.topk - 1)));
+    // An entry less is there where no tail is open, from a unit's last key on.
+    const std::int64_t fewest = rule_.tail == SelectionTail::kOpen ? rule_.topk - 1 : rule_.topk;
+    const std::int64_t crowded = rule_.topk * rule_.unit - (rule_.topk - fewest);
+    const std::int64_t units = std::max(tile * kNeighbours, crowded) / rule_.unit + 1;
+    const auto common =
+        static_cast<std::int64_t>(std::llround(rule_.overlap * static_cast<double>(fewest - 1)));
     Draws draws(combine(combine(seed, 2), static_cast<std::uint64_t>(tile)));
     std::vector<char> drawn(to_size(units));
     for (std::int64_t count = 0; count < common;) {
@@ -154,6 +164,7 @@ class ListOfUnits {
   }
 
   const Selection& rule_;
+  std::int64_t entries_;
   std::int64_t room_;  ///< for different units
   std::int64_t position_;
   std::int64_t units_;

@@ -35,7 +35,8 @@ struct ChosenKeys {
 /// query's own unit, as those of selectors that never leave the newest tokens out, and no unit
 /// twice, but for SelectionPattern::kDuplicates. Where a query sees no more units than a list has
 /// room for, it has all of them, in their order; duplicates take half of the room and holes a
-/// quarter, in every list. A list depends only on its own token's position.
+/// quarter, in every list. A tail (SelectionTail) is the list's last entry where it names a part of
+/// what the query sees. A list depends only on its own token's position.
 [[nodiscard]] ChosenKeys choose_keys(const AttentionLayer& layer, std::int64_t position,
                                      std::int64_t queries, std::uint64_t seed);
 

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace attnbench {
@@ -76,14 +77,23 @@ TEST(ChosenKeys, of_a_query_before_key_0_are_none) {
   }
 }
 
+constexpr std::pair<std::int64_t, SelectionTail> kUnits[] = {
+    {1, SelectionTail::kCounted}, {3, SelectionTail::kCounted}, {16, SelectionTail::kCounted},
+    {3, SelectionTail::kOpen},    {16, SelectionTail::kOpen},   {16, SelectionTail::kOwn}};
+
 TEST(ChosenKeys, name_no_unit_unasked_twice_none_that_is_hidden_and_always_the_query_s_own) {
   for (const SelectionPattern pattern : kDrawnPatterns) {
     for (const std::int64_t topk : {1, 2, 5, 64}) {
-      for (const std::int64_t unit : {1, 3, 16}) {
+      for (const auto& [unit, tail] : kUnits) {
+        if (tail != SelectionTail::kCounted && topk == 1) continue;
         SCOPED_TRACE(std::string(to_string(pattern)) + " " + std::to_string(topk) + " of " +
-                     std::to_string(unit));
-        const AttentionLayer layer = layer_with(
-            {.topk = topk, .unit = unit, .groups = SelectionGroups::kKvHeads, .pattern = pattern});
+                     std::to_string(unit) + " " + std::string(to_string(tail)));
+        const AttentionLayer layer = layer_with({.topk = topk,
+                                                 .unit = unit,
+                                                 .tail = tail,
+                                                 .groups = SelectionGroups::kKvHeads,
+                                                 .pattern = pattern,
+                                                 .overlap = 1});
         const std::int64_t first = 2 * topk * unit - 70;
         const ChosenKeys chosen = choose_keys(layer, first, 150, 7);
         for (std::int64_t token = 0; token < 150; ++token) {
@@ -94,12 +104,14 @@ TEST(ChosenKeys, name_no_unit_unasked_twice_none_that_is_hidden_and_always_the_q
             std::set<std::int32_t> named(list.begin(), list.end());
             named.erase(-1);
             const bool full = pattern == kDuplicates || pattern == kHoles;
-            const std::int64_t room = pattern == kDuplicates ? (topk + 1) / 2
+            const bool none_open = tail == SelectionTail::kOpen && (first + token + 1) % unit == 0;
+            const std::int64_t most = topk - (none_open ? 1 : 0);
+            const std::int64_t room = pattern == kDuplicates ? (most + 1) / 2
                                       : pattern == kHoles
-                                          ? std::max<std::int64_t>(topk - (topk + 3) / 4, 1)
-                                          : topk;
+                                          ? std::max<std::int64_t>(most - (most + 3) / 4, 1)
+                                          : most;
             const std::int64_t units = std::min<std::int64_t>(room, own + 1);
-            ASSERT_EQ(std::ssize(list), full ? topk : units);
+            ASSERT_EQ(std::ssize(list), full ? most : units);
             ASSERT_EQ(std::ssize(named), units);
             ASSERT_THAT(list, Contains(own));
             ASSERT_EQ(std::ranges::max(list), own);
@@ -135,6 +147,41 @@ TEST(ChosenKeys, reach_over_the_whole_context) {
   std::vector<int> tenths(10);
   for (const std::int32_t key : chosen.list(0, 0)) ++tenths[static_cast<std::size_t>(key / 10000)];
   EXPECT_THAT(tenths, Each(testing::AllOf(testing::Gt(5), testing::Lt(40))));
+}
+
+/// Keys that the query behind `keys` - 1 others sees.
+std::int64_t keys_seen(const Selection& selection, std::int64_t keys) {
+  const ChosenKeys chosen = choose_keys(layer_with(selection), keys - 1, 1, 7);
+  std::int64_t seen = 0;
+  for (const std::int32_t unit : chosen.list(0, 0)) {
+    if (unit >= 0) seen += std::min(selection.unit, keys - unit * selection.unit);
+  }
+  return seen;
+}
+
+// The figures are those of the models' own code (semantics of 2026-11, A3).
+TEST(ChosenKeys, of_a_tail_are_seen_beside_the_complete_pools) {
+  constexpr Selection kGlm{.topk = 129, .unit = 16, .tail = SelectionTail::kOpen};
+  EXPECT_EQ(keys_seen(kGlm, 2048), 2048);
+  EXPECT_EQ(keys_seen(kGlm, 2049), 2049);
+  EXPECT_EQ(keys_seen(kGlm, 2063), 2063);
+  EXPECT_EQ(keys_seen(kGlm, 2064), 2048);
+  EXPECT_EQ(keys_seen(kGlm, 3000), 2056);
+  constexpr Selection kQsa{.topk = 513, .unit = 4, .tail = SelectionTail::kOpen};
+  EXPECT_EQ(keys_seen(kQsa, 2051), 2051);
+  EXPECT_EQ(keys_seen(kQsa, 9001), 2049);
+  constexpr Selection kStep5{
+      .topk = 513, .unit = 8, .tail = SelectionTail::kOwn, .padding = SelectionPadding::kFront};
+  EXPECT_EQ(keys_seen(kStep5, 5001), 512 * 8 + 5000 % 8 + 1);
+  EXPECT_EQ(columns_of(choose_keys(layer_with(kStep5), 5000, 1, 7), 0).back(), 625);
+}
+
+TEST(ChosenKeys, of_a_short_list_with_a_tail_are_in_their_order) {
+  const AttentionLayer layer = layer_with({.topk = 3, .unit = 2, .tail = SelectionTail::kOpen});
+  const ChosenKeys chosen = choose_keys(layer, 0, 4, 7);
+  EXPECT_THAT(columns_of(chosen, 0), ElementsAre(0, -1, -1));
+  EXPECT_THAT(columns_of(chosen, 2), ElementsAre(0, 1, -1));
+  EXPECT_THAT(columns_of(chosen, 3), ElementsAre(0, 1, -1)) << "two pools, none of them open";
 }
 
 TEST(ChosenKeys, of_recent_are_the_first_four_keys_and_the_latest) {

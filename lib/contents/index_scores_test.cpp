@@ -40,6 +40,22 @@ TEST(IndexScores, count_whole_and_open_units_up_to_the_query) {
   EXPECT_EQ(scored_units(c, c.requests[0], 2), 1);
 }
 
+TEST(IndexScores, count_no_tail) {
+  Case c = decodes_of(11);
+  c.layer.selection.unit = 4;
+  const auto counted = [&](SelectionTail tail, std::int64_t keys) {
+    c.layer.selection.tail = tail;
+    c.requests[0].kv_len = keys;
+    return scored_units(c, c.requests[0], 0);
+  };
+  EXPECT_EQ(counted(SelectionTail::kCounted, 11), 3);
+  EXPECT_EQ(counted(SelectionTail::kOpen, 11), 2);
+  EXPECT_EQ(counted(SelectionTail::kOwn, 11), 2);
+  EXPECT_EQ(counted(SelectionTail::kOpen, 12), 3) << "all are complete";
+  EXPECT_EQ(counted(SelectionTail::kOwn, 12), 2);
+  EXPECT_EQ(counted(SelectionTail::kOwn, 0), 0);
+}
+
 TEST(IndexScores, are_finite_and_plant_ties_neighbours_negative_rows_and_best_newest_units) {
   const Case c = decodes_of(1000);
   int tied = 0, near = 0, negative = 0, newest = 0;

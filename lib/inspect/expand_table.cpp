@@ -57,9 +57,9 @@ std::string geometry_text(const Case& c) {
                                 l.dual_chunk.chunk_size, l.dual_chunk.local_size));
   }
   if (const Selection& chosen = l.selection; chosen.exists()) {
-    parts.push_back(fmt::format("lists of {} keys{}, {}{}", chosen.topk,
+    parts.push_back(fmt::format("lists of {} keys{}{}, {}{}", chosen.topk,
                                 chosen.unit > 1 ? fmt::format(" x {}", chosen.unit) : "",
-                                to_string(chosen.pattern),
+                                chosen.has_tail() ? " with a tail" : "", to_string(chosen.pattern),
                                 l.selection_groups() > 1 ? ", by KV head" : ""));
   }
   if (std::ranges::any_of(c.requests, [](const Request& r) { return !r.items.empty(); })) {

@@ -80,11 +80,33 @@ inline constexpr std::array kSelectionPaddings = {SelectionPadding::kEnd, Select
   return "?";
 }
 
+/// Which entry of a list is the query's own unit, of which it sees the keys up to its own.
+enum class SelectionTail : std::uint8_t {
+  kCounted,  ///< one like the others (MiniMax-M3)
+  kOpen,     ///< while it is not complete, one beside those that a selector took (GLM-5.3-Flash)
+  kOwn,      ///< one beside them in every list (Step 5)
+};
+inline constexpr std::array kSelectionTails = {SelectionTail::kCounted, SelectionTail::kOpen,
+                                               SelectionTail::kOwn};
+[[nodiscard]] constexpr std::string_view to_string(SelectionTail tail) {
+  switch (tail) {
+    case SelectionTail::kCounted:
+      return "counted";
+    case SelectionTail::kOpen:
+      return "open";
+    case SelectionTail::kOwn:
+      return "own";
+  }
+  return "?";
+}
+
 /// Sparse attention: another kernel chose the keys of each query. Of the keys that the layer's mask
 /// shows, a query sees those of its list, and a key that the list names twice takes part twice.
 struct Selection {
-  std::int64_t topk = 0;  ///< entries that a list has room for; 0: all keys are seen
+  std::int64_t topk = 0;  ///< entries that a list has room for, its tail's among them; 0: all keys
+                          ///< are seen
   std::int64_t unit = 1;  ///< neighbouring keys that an entry stands for
+  SelectionTail tail = SelectionTail::kCounted;
   SelectionGroups groups = SelectionGroups::kOne;
   SelectionPattern pattern = SelectionPattern::kUniform;
   double overlap = 0.75;  ///< kShared: the common part of a list
@@ -94,6 +116,8 @@ struct Selection {
   bool has_duplicates = false;  ///< kCaptured: some list names a unit more than once
 
   [[nodiscard]] constexpr bool exists() const { return topk > 0; }
+  /// Whether an entry of each list is kept for the query's own unit.
+  [[nodiscard]] constexpr bool has_tail() const { return tail != SelectionTail::kCounted; }
   /// Of a request's first `keys` keys. An indexer scores pools of `unit` keys once they are
   /// complete: its cache has a row of each, and the keys behind them are seen without a score.
   [[nodiscard]] constexpr std::int64_t complete_pools(std::int64_t keys) const {

@@ -106,6 +106,15 @@ bool read_selection(const YamlNode& node, AttentionLayer& layer, Problems& probl
                  "the file has all columns of its lists");
     return false;
   }
+  if (selection->has_tail() && (selection->topk < 2 || selection->unit < 2)) {
+    problems.add(
+        map.find("tail")->place,
+        fmt::format("tail: {} of lists of {} unit{} of {} key{}", to_string(selection->tail),
+                    selection->topk, selection->topk == 1 ? "" : "s", selection->unit,
+                    selection->unit == 1 ? "" : "s"),
+        "a tail is a unit of several keys beside others: unit and topk of 2 and more");
+    return false;
+  }
   layer.selection = *selection;
   return true;
 }
@@ -298,6 +307,10 @@ KeySection selection_section() {
        {"unit", whole(&Selection::unit, 1),
         "Neighbouring keys that an entry stands for, from a multiple of `unit` on. The query's "
         "own unit ends at the query."},
+       {"tail", word(&Selection::tail, kSelectionTails),
+        "What the query's own unit is: one of a list's `topk` like the others; an entry beside "
+        "those that a selector takes, `topk` - 1, while it is `open` (GLM-5.3-Flash); or always an "
+        "entry of its `own` (Step 5)."},
        {"groups", word(&Selection::groups, kSelectionGroups),
         "Which query heads share a list: all, or those of a KV head."},
        {"pattern",

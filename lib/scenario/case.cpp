@@ -117,6 +117,8 @@ Case with_step(const Case& c, StepPart step) {
   result.step = step;
   for (Case& part : result.parts) part.step = step;
   if (!has_cache(step)) result.graph_bucket = 0;  // what it builds is as long as one step's
+  Selection& selection = result.layer.selection;
+  if (step == StepPart::kSelect && c.step != step && selection.has_tail()) --selection.topk;
   const bool of_encoders = step == StepPart::kKvWrite && writes_encoders(c);
   return of_encoders ? encoder_write(std::move(result)) : result;
 }
@@ -174,8 +176,11 @@ std::string why_not_built(const Case& c, StepPart part) {
 std::int64_t scored_units(const Case& c, const Request& request, std::int64_t token) {
   const Selection& selection = c.layer.selection;
   const std::int64_t keys = std::max<std::int64_t>(request.prefix_len() + token + 1, 0);
-  return c.step == StepPart::kIndexer ? selection.complete_pools(keys)
-                                      : ceil_div(keys, selection.unit);
+  if (c.step == StepPart::kIndexer || selection.tail == SelectionTail::kOpen) {
+    return selection.complete_pools(keys);
+  }
+  const std::int64_t units = ceil_div(keys, selection.unit);
+  return selection.has_tail() ? std::max<std::int64_t>(units - 1, 0) : units;
 }
 
 ChosenKeys lists_of(const AttentionLayer& layer, const Request& request, std::int64_t first,

@@ -199,7 +199,8 @@ struct Case {
 [[nodiscard]] bool writes_encoders(const Case& c);
 /// The case of one part of the step. The KV write of a cross layer is that of the encoders that are
 /// not cached: their requests, with the encoder's tokens as those of a prompt. Where all are, there
-/// is nothing to write, and supports_step() says so.
+/// is nothing to write, and supports_step() says so. A selector fills the entries of a list but the
+/// tail's.
 [[nodiscard]] Case with_step(const Case& c, StepPart step);
 
 /// Units of keys that have logits for a query, whose selection has a causal mask only: of

@@ -70,6 +70,13 @@ const std::vector<Field<AttentionLayer>>& selection_fields() {
        .says = "Neighbouring keys that an entry stands for",
        .column = "selection_unit",
        .exists = has_lists},
+      {.name = "selection/tail",
+       .access = word<kSelectionTails, &L::selection, &S::tail>(),
+       .says =
+           "The query's own unit is counted with the others of its list, or a tail beside those "
+           "that were selected: while it is open, or own: always",
+       .column = "selection_tail",
+       .exists = has_lists},
       {.name = "selection/groups",
        .access = word<kSelectionGroups, &L::selection, &S::groups>(),
        .says = "Which query heads share a list: all of the rank, or those of a KV head",

@@ -87,6 +87,17 @@ TEST(StepsOf, are_the_parts_of_a_composed_case_or_the_case_itself) {
   EXPECT_EQ(steps_of(c.parts[0]).data(), &c.parts[0]);
 }
 
+TEST(WithStep, keeps_the_entry_of_a_tail_from_selectors) {
+  Case c;
+  c.layer.selection = {.topk = 129, .unit = 16, .tail = SelectionTail::kOpen};
+  const Case select = with_step(c, StepPart::kSelect);
+  EXPECT_EQ(select.layer.selection.topk, 128);
+  EXPECT_EQ(with_step(select, StepPart::kSelect).layer.selection.topk, 128);
+  EXPECT_EQ(with_step(c, StepPart::kAttention).layer.selection.topk, 129);
+  c.layer.selection.tail = SelectionTail::kCounted;
+  EXPECT_EQ(with_step(c, StepPart::kSelect).layer.selection.topk, 129);
+}
+
 /// Two branches behind 37 tokens, one of which goes on, and a prefix of its own.
 std::vector<SharedPrefix> two_branches() {
   return {{"system", 37}, {"tools", 67, 0}, {"agent", 72, 1}, {"plain", 48, 0}, {"other", 20}};
