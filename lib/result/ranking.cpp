@@ -129,7 +129,8 @@ std::string range_text(const Contender& c) {
   return (best == worst ? best : best + "-" + worst) + " of the best";
 }
 
-/// "mine failed in 2", of each backend that did.
+/// "mine failed in 2", of each backend that did; of more than a sentence can name, how many others
+/// did.
 std::vector<std::string> failures_of(const RunResult& run) {
   std::vector<std::pair<std::string, int>> failed;
   for (const Record& r : run.records) {
@@ -142,8 +143,13 @@ std::vector<std::string> failures_of(const RunResult& run) {
     }
   }
   std::vector<std::string> texts;
-  for (const auto& [backend, count] : failed) {
+  constexpr std::size_t kNamed = 4;
+  const std::size_t named = failed.size() > kNamed + 1 ? kNamed : failed.size();
+  for (const auto& [backend, count] : std::span(failed).first(named)) {
     texts.push_back(fmt::format("{} failed in {}", backend, count));
+  }
+  if (named < failed.size()) {
+    texts.push_back(fmt::format("{} other backends failed", failed.size() - named));
   }
   return texts;
 }

@@ -153,6 +153,21 @@ TEST(Answer, counts_figures_without_a_good_interval_and_names_what_failed) {
             "x is fastest in 1 of 1 case, 1.00 of the best; 1 figure uncertain; y failed in 1");
 }
 
+TEST(Answer, names_a_few_of_many_that_failed) {
+  std::vector<Record> records{figure("a", "x", 100), figure("a", "y", 110)};
+  for (const char* name : {"f1", "f2", "f3", "f4", "f5"}) {
+    records.push_back(figure("a", name, 10));
+    records.back().outcome = Incorrect{"wrong", true};
+  }
+  const std::string four =
+      "x is fastest in 1 of 1 case, 1.00 of the best; f1 failed in 1; f2 failed in 1; "
+      "f3 failed in 1; f4 failed in 1; ";
+  EXPECT_EQ(answer(records), four + "f5 failed in 1");
+  records.push_back(figure("a", "f6", 10));
+  records.back().outcome = Incorrect{"wrong", true};
+  EXPECT_EQ(answer(records), four + "2 other backends failed");
+}
+
 TEST(Answer, does_not_call_a_backend_fastest_where_that_is_open) {
   EXPECT_EQ(answer({figure("a", "x", 100, 3), figure("a", "y", 110, 3)}),
             "no backend is known to be fastest, x leads in 1 of 1 case, 1.00 of the best; "
