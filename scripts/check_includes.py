@@ -95,8 +95,9 @@ def names_in(pattern, code):
 class Source:
     def __init__(self, path):
         text = path.read_text()
-        self.project = [PUBLIC + name if name.startswith("attnbench/") else name
-                        for name in re.findall(r'^\s*#include "([^"]+)"', text, re.MULTILINE)]
+        named = re.findall(r'^\s*#include "([^"]+)"', text, re.MULTILINE)
+        named = [name if "/" in name else "attnbench/" + name for name in named]  # parts of the public header
+        self.project = [PUBLIC + name if name.startswith("attnbench/") else name for name in named]
         self.system = re.findall(r"^\s*#include <([^>]+)>", text, re.MULTILINE)
         self.code = COMMENT_OR_TEXT.sub(" ", re.sub(r"^\s*#include.*", "", text, flags=re.MULTILINE))
         self.offers = names_in(IN_A_NAMESPACE, self.code)

@@ -79,11 +79,15 @@ def mirror(header):
 
 
 def header_text():
-    """attnbench/backend.h: attnbench passes it as HEADER in front of this text; in a checkout it is a file."""
+    """attnbench/backend.h behind what it includes: attnbench passes it as HEADER in front of this text; in a checkout
+    it is three files."""
     if "HEADER" in globals():
         return HEADER
-    with open(os.path.join(os.path.dirname(__file__), "../backend/include/attnbench/backend.h")) as file:
-        return file.read()
+    text = ""
+    for name in ("problem.h", "batch.h", "backend.h"):
+        with open(os.path.join(os.path.dirname(__file__), "../backend/include/attnbench", name)) as file:
+            text += file.read()
+    return text
 
 
 STRUCTS, WORDS, TRUTHS = mirror(header_text())

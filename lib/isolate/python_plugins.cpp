@@ -22,7 +22,7 @@
 
 namespace attnbench {
 
-/// Holds backend.h and python_host.py.
+std::span<const EmbeddedFile> embedded_c_header();
 std::span<const EmbeddedFile> embedded_python_host();
 
 namespace {
@@ -36,10 +36,16 @@ constexpr bool kBuiltForGpus = true;
 constexpr bool kBuiltForGpus = false;
 #endif
 
+std::string joined(std::span<const EmbeddedFile> files) {
+  std::string text;
+  for (const EmbeddedFile& file : files) text += file.text;
+  return text;
+}
+
 /// The program for an interpreter: it finds the C header, which it mirrors, in HEADER.
 std::string host_text() {
-  const std::span<const EmbeddedFile> files = embedded_python_host();
-  return fmt::format("HEADER = r'''{}'''\n{}", files.front().text, files.back().text);
+  return fmt::format("HEADER = r'''{}'''\n{}", joined(embedded_c_header()),
+                     joined(embedded_python_host()));
 }
 
 /// What keeps an interpreter from hosting anything; empty: nothing.

@@ -17,12 +17,12 @@ HOST = ROOT / "lib/isolate/python_host.py"
 EXAMPLE = ROOT / "backends/python_example/python_example.py"
 INCLUDE = ROOT / "lib/backend/include"
 
-# As attnbench passes it to an interpreter.
-TEXT = f"HEADER = r'''{(INCLUDE / 'attnbench/backend.h').read_text()}'''\n{HOST.read_text()}"
-
 specification = importlib.util.spec_from_file_location("python_host", HOST)
 host = sys.modules["python_host"] = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(host)
+
+# As attnbench passes it to an interpreter.
+TEXT = f"HEADER = r'''{host.header_text()}'''\n{HOST.read_text()}"
 
 
 def optional(name):
