@@ -15,7 +15,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "testing"))
 sys.dont_write_bytecode = True
 
-from c_side import EXAMPLE, CBatch, HostTest, c_problem, c_tensor, dense, host, needs_numpy, numpy
+from c_side import EXAMPLE, CBatch, HostTest, c_problem, c_tensor, dense, host, mirror, needs_numpy, numpy
 
 
 @needs_numpy
@@ -64,7 +64,7 @@ class ExampleTest(HostTest):
         handle = self.planned(self.table, CBatch(problem, q_lens, kv_lens, tensors))
         for _ in range(2):
             out[...] = 7
-            self.assertEqual(self.call(self.table.run, handle, 0), (host.OK, ""))
+            self.assertEqual(self.call(self.table.run, handle, 0), (mirror.OK, ""))
         self.table.destroy(handle)
 
         got = out.astype("float64") if dtype != "bf16" else (out.astype("uint32") << 16).view("float32")
@@ -94,24 +94,24 @@ class ExampleTest(HostTest):
                 self.judge(dtype, cache_dtype, layout)
 
     def test_it_refuses_the_rest_with_a_reason(self):
-        self.assertEqual(self.supports(self.table), (host.OK, ""))
+        self.assertEqual(self.supports(self.table), (mirror.OK, ""))
         for change, word in ((dict(family="latent"), "MLA"), (dict(mode="target_verify"), "trees"),
                              (dict(sliding_window_size=0), "window"), (dict(logit_cap=30.0), "softcap"),
                              (dict(has_sinks=1), "sinks"), (dict(has_alibi=1), "ALiBi"), (dict(causal=0), "causal"),
                              (dict(is_cross_attention=1), "self"), (dict(cache_dtype="e4m3"), "f32"),
                              (dict(dtype="e5m2"), "f32")):
             status, reason = self.supports(self.table, **change)
-            self.assertEqual(status, host.UNSUPPORTED)
+            self.assertEqual(status, mirror.UNSUPPORTED)
             self.assertIn(word, reason)
 
     def test_a_batch_without_requests_is_planned_and_run(self):
         tensors = {}
         for role, shape in (("q", (0, 2, 4)), ("out", (0, 2, 4)), ("lse", (0, 2)), ("req_pool_indices", (0,)),
                             ("k_cache", (0, 2, 1, 4)), ("v_cache", (0, 2, 1, 4)), ("req_to_token", (0, 3))):
-            tensors[role] = host.TensorStruct(rank=len(shape), dtype=host.DTYPES.index("f32"))
+            tensors[role] = mirror.TensorStruct(rank=len(shape), dtype=mirror.DTYPES.index("f32"))
             tensors[role].shape[:len(shape)] = shape
         handle = self.planned(self.table, CBatch(c_problem(mode="idle"), [], [], tensors))
-        self.assertEqual(self.call(self.table.run, handle, 0), (host.OK, ""))
+        self.assertEqual(self.call(self.table.run, handle, 0), (mirror.OK, ""))
 
     def test_bf16_rounds_to_nearest_even_and_keeps_what_is_no_number(self):
         module = sys.modules["attnbench_plugin"]

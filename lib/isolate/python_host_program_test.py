@@ -18,7 +18,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "testing"))
 sys.dont_write_bytecode = True
 
-from c_side import CC, INCLUDE, TEXT, HostTest, host, needs_cc
+from c_side import CC, INCLUDE, TEXT, HostTest, mirror, needs_cc
 
 
 class DiscoveryTest(HostTest):
@@ -64,8 +64,8 @@ class DiscoveryTest(HostTest):
         self.assertEqual((table.name, table.version, table.description, table.index_format.decode()),
                          (b"mine", b"2", b"first and second", "blöck_table"))
         self.assertEqual((table.struct_size, table.device, table.deterministic, table.graph_support,
-                          table.padding_seq_len), (ctypes.sizeof(host.BackendStruct), 1, 0, 2, 0))
-        self.assertEqual(self.call(table.run, self.planned(table), 0), (host.OK, ""))
+                          table.padding_seq_len), (ctypes.sizeof(mirror.BackendStruct), 1, 0, 2, 0))
+        self.assertEqual(self.call(table.run, self.planned(table), 0), (mirror.OK, ""))
         del words
 
     def test_each_table_asks_its_own_backend(self):

@@ -15,7 +15,7 @@ from ctypes import byref
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "testing"))
 sys.dont_write_bytecode = True
 
-from c_side import ITEM, CBatch, HostTest, c_problem, c_tensor, host, needs_numpy, needs_torch, numpy, torch
+from c_side import ITEM, CBatch, HostTest, c_problem, c_tensor, mirror, needs_numpy, needs_torch, numpy, torch
 
 
 class IndicesTest(HostTest):
@@ -26,37 +26,37 @@ class IndicesTest(HostTest):
         memory, on_host = (ctypes.c_int32 * 4)(1, 2, 3, 4), (ctypes.c_int32 * 4)(1, 2, 3, 4)
         tensor = c_tensor(memory, "i32", [2, 2])
         tensor.device, tensor.device_id = 1, 3
-        size = ctypes.sizeof(host.IndexStruct)
-        number = host.IndexStruct(size, 0, b"longest", host.TensorStruct(dtype=host.DTYPES.index("i64")), 0, 77)
-        table = host.IndexStruct(size, ctypes.addressof(number), b"table", tensor, ctypes.addressof(on_host), 0)
+        size = ctypes.sizeof(mirror.IndexStruct)
+        number = mirror.IndexStruct(size, 0, b"longest", mirror.TensorStruct(dtype=mirror.DTYPES.index("i64")), 0, 77)
+        table = mirror.IndexStruct(size, ctypes.addressof(number), b"table", tensor, ctypes.addressof(on_host), 0)
         self.addresses = ctypes.addressof(memory), ctypes.addressof(on_host)
         self.held = memory, on_host, number, table
 
         def indices(context, format, first, message, room):
             if format == b"tables":
                 first[0] = ctypes.pointer(table)
-                return host.OK
+                return mirror.OK
             ctypes.memmove(message, b"not today\0", 10)
-            return host.UNSUPPORTED if format == b"trees" else host.ERROR
+            return mirror.UNSUPPORTED if format == b"trees" else mirror.ERROR
 
         self.batch = CBatch(c_problem(), [1], [9])
-        self.batch.struct.indices = self.kept = dict(host.BatchStruct._fields_)["indices"](indices)
+        self.batch.struct.indices = self.kept = dict(mirror.BatchStruct._fields_)["indices"](indices)
 
     def test_are_tensors_and_numbers_by_their_names(self):
-        arrays = host.Batch(self.batch.struct).indices("tables")
+        arrays = mirror.Batch(self.batch.struct).indices("tables")
         self.assertEqual(list(arrays), ["table", "longest"])
         self.assertEqual(arrays["longest"], 77)
         table = arrays["table"]
         self.assertEqual((table.address, table.dtype, table.shape, table.strides, table.device, table.device_id),
                          (self.addresses[0], "i32", (2, 2), (2, 1), "cuda", 3))
-        table = host.Batch(self.batch.struct).indices("tables", host=True)["table"]
+        table = mirror.Batch(self.batch.struct).indices("tables", host=True)["table"]
         self.assertEqual((table.address, table.device, table.device_id), (self.addresses[1], "cpu", 0))
 
     def test_what_does_not_apply_and_what_is_no_format_are_told_apart(self):
         with self.assertRaisesRegex(LookupError, "^trees: not today$"):
-            host.Batch(self.batch.struct).indices("trees")
+            mirror.Batch(self.batch.struct).indices("trees")
         with self.assertRaisesRegex(ValueError, "^not today$"):
-            host.Batch(self.batch.struct).indices("tabels")
+            mirror.Batch(self.batch.struct).indices("tabels")
 
     def test_are_built_in_plan_and_update_alone(self):
         table = self.backend("def plan(self, batch): return Plan(batch)", """
@@ -72,7 +72,7 @@ class IndicesTest(HostTest):
         refused = "RuntimeError: index arrays are built in plan() and update() alone"
         self.assertIn(refused, self.call(table.run, handle, 0)[1])
         self.setUp()
-        self.assertEqual(self.call(table.update, handle, byref(self.batch.struct), 0)[0], host.UNSUPPORTED)
+        self.assertEqual(self.call(table.update, handle, byref(self.batch.struct), 0)[0], mirror.UNSUPPORTED)
         self.assertIn(refused, self.call(table.run, handle, 0)[1])
 
 
@@ -80,7 +80,7 @@ class TensorTest(HostTest):
     """Tensors of a batch, as its plan() sees them."""
 
     def batch_of(self, **tensors):
-        return host.Batch(CBatch(c_problem(), [], [], tensors).struct)
+        return mirror.Batch(CBatch(c_problem(), [], [], tensors).struct)
 
     def test_a_tensor_says_what_it_is(self):
         memory = (ctypes.c_uint16 * 48)()
@@ -94,7 +94,7 @@ class TensorTest(HostTest):
             batch.tensor("Q")
 
     def test_an_empty_tensor_is_there_and_an_absent_one_is_not(self):
-        nowhere = host.TensorStruct(data=0, rank=2)
+        nowhere = mirror.TensorStruct(data=0, rank=2)
         nowhere.shape[:2] = [0, 4]
         batch = self.batch_of(q=nowhere, k_new=nowhere)
         self.assertEqual(batch.tensor("q").shape, (0, 4))
@@ -133,7 +133,7 @@ class TensorTest(HostTest):
     def managed(self, capsule):
         pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
             ("PyCapsule_GetPointer", ctypes.pythonapi))
-        return host.DLPackStruct.from_address(pointer(capsule, b"dltensor"))
+        return mirror.DLPackStruct.from_address(pointer(capsule, b"dltensor"))
 
     def test_a_capsule_describes_the_tensor(self):
         memory = (ctypes.c_uint8 * 64)()
@@ -152,10 +152,10 @@ class TensorTest(HostTest):
             gc.collect()
             ctypes.CFUNCTYPE(None, ctypes.c_void_p)(managed.deleter)(ctypes.addressof(managed))
             self.assertEqual(managed.shape[:2], [2, 2])
-        before = len(host.descriptions)
+        before = len(mirror.descriptions)
         for _ in range(100):
             self.batch_of(q=c_tensor(memory, "f32", [2, 2], [1, 2])).tensor("q").__dlpack__(stream=1)
-        self.assertEqual(len(host.descriptions), before)
+        self.assertEqual(len(mirror.descriptions), before)
         with self.assertRaises(BufferError):
             self.batch_of(q=c_tensor(memory, "f32", [2, 2])).tensor("q").__dlpack__(copy=True)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python_host.py as a module, and what C hands to it: what its tests share."""
 import ctypes
-import importlib.util
+import importlib
 import math
 import pathlib
 import shutil
@@ -13,16 +13,17 @@ import unittest
 from ctypes import byref, c_size_t
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-HOST = ROOT / "lib/isolate/python_host.py"
+FOLDER = ROOT / "lib/isolate"
 EXAMPLE = ROOT / "backends/python_example/python_example.py"
 INCLUDE = ROOT / "lib/backend/include"
 
-specification = importlib.util.spec_from_file_location("python_host", HOST)
-host = sys.modules["python_host"] = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(host)
+sys.path.insert(0, str(FOLDER))
+import python_host as host
+import python_mirror as mirror
 
 # As attnbench passes it to an interpreter.
-TEXT = f"HEADER = r'''{host.header_text()}'''\n{HOST.read_text()}"
+PARTS = [(FOLDER / name).read_text() for name in ("python_mirror.py", "python_host.py")]
+TEXT = "".join(["HEADER = r'''", mirror.header_text(), "'''\n", *PARTS])
 
 
 def optional(name):
@@ -37,7 +38,7 @@ needs_numpy = unittest.skipUnless(numpy, "NumPy is not installed")
 needs_torch = unittest.skipUnless(torch, "torch is not installed")
 needs_cc = unittest.skipUnless(CC, "there is no C compiler cc")
 
-ITEM = {dtype: bits // 8 for dtype, (_, bits, _) in host.FORMATS.items()}
+ITEM = {dtype: bits // 8 for dtype, (_, bits, _) in mirror.FORMATS.items()}
 
 
 def c_problem(**changes):
@@ -45,9 +46,9 @@ def c_problem(**changes):
     values = dict(family="softmax", heads_q=2, heads_kv=1, head_dim_qk=4, head_dim_v=4, causal=1, scale=0.5, ranks=1,
                   sliding_window_size=-1, dtype="f32", cache_dtype="f32", cache_layout="NHD", page_size=2,
                   mode="decode", max_requests=2, max_q_len=1, max_q_tokens=2, max_kv_len=3)
-    problem = host.ProblemStruct(struct_size=ctypes.sizeof(host.ProblemStruct))
+    problem = mirror.ProblemStruct(struct_size=ctypes.sizeof(mirror.ProblemStruct))
     for name, value in {**values, **changes}.items():
-        setattr(problem, name, host.PROBLEM_WORDS[name].index(value) if isinstance(value, str) else value)
+        setattr(problem, name, mirror.PROBLEM_WORDS[name].index(value) if isinstance(value, str) else value)
     return problem
 
 
@@ -57,7 +58,7 @@ def dense(shape):
 
 def c_tensor(memory, dtype, shape, strides=None):
     """An attnbench_tensor over a ctypes array; its memory is the caller's to keep."""
-    tensor = host.TensorStruct(data=ctypes.addressof(memory), dtype=host.DTYPES.index(dtype), rank=len(shape))
+    tensor = mirror.TensorStruct(data=ctypes.addressof(memory), dtype=mirror.DTYPES.index(dtype), rank=len(shape))
     tensor.shape[:len(shape)] = shape
     tensor.stride[:len(shape)] = strides or dense(shape)
     return tensor
@@ -70,12 +71,12 @@ class CBatch:
         self.problem = problem
         self.q_lens = (ctypes.c_int32 * len(q_lens))(*q_lens)
         self.kv_lens = (ctypes.c_int32 * len(kv_lens))(*kv_lens)
-        self.tensors = (host.TensorStruct * len(host.ROLES))()
+        self.tensors = (mirror.TensorStruct * len(mirror.ROLES))()
         for role, tensor in dict(tensors).items():
-            self.tensors[host.ROLES.index(role)] = tensor
-        self.struct = host.BatchStruct(
-            ctypes.sizeof(host.BatchStruct), ctypes.pointer(problem), len(q_lens), sum(q_lens), self.q_lens,
-            self.kv_lens, 2.0, 0.5, len(host.ROLES), self.tensors)
+            self.tensors[mirror.ROLES.index(role)] = tensor
+        self.struct = mirror.BatchStruct(
+            ctypes.sizeof(mirror.BatchStruct), ctypes.pointer(problem), len(q_lens), sum(q_lens), self.q_lens,
+            self.kv_lens, 2.0, 0.5, len(mirror.ROLES), self.tensors)
         self.struct.q_scale, self.struct.out_scale = 0.25, 4.0
 
     def forget(self):
@@ -124,8 +125,8 @@ class HostTest(unittest.TestCase):
     def plan(self, table, batch=None, reserve=lambda context, size: 0):
         """The status, message and handle of plan()."""
         batch = batch or CBatch(c_problem(), [1, 1], [3, 2])
-        self.reserve = dict(host.STRUCTS["memory"]._fields_)["reserve"](reserve)
-        memory = host.STRUCTS["memory"](ctypes.sizeof(host.STRUCTS["memory"]), 77, self.reserve)
+        self.reserve = dict(mirror.STRUCTS["memory"]._fields_)["reserve"](reserve)
+        memory = mirror.STRUCTS["memory"](ctypes.sizeof(mirror.STRUCTS["memory"]), 77, self.reserve)
         handle = c_size_t(0)
         status, message = self.call(table.plan, table.self, byref(batch.struct), byref(memory), byref(handle))
         batch.forget()
@@ -134,6 +135,6 @@ class HostTest(unittest.TestCase):
 
     def planned(self, table, batch=None, **more):
         status, message, handle = self.plan(table, batch, **more)
-        self.assertEqual((status, message), (host.OK, ""))
+        self.assertEqual((status, message), (mirror.OK, ""))
         self.assertNotEqual(handle, 0)
         return handle
