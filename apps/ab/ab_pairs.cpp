@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/ab_pairs.h"
+#include "apps/ab/ab_pairs.h"
 
 #include <fmt/format.h>
 

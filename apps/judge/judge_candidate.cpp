@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/judge_candidate.h"
+#include "apps/judge/judge_candidate.h"
 
 #include <fmt/format.h>
 

@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
-#include "apps/attnbench/judge_candidate.h"
-#include "apps/attnbench/judge_serve.h"
 #include "apps/attnbench/named_values.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
+#include "apps/judge/judge_candidate.h"
+#include "apps/judge/judge_serve.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/base/this_process.h"

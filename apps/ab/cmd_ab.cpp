@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/attnbench/ab_package.h"
-#include "apps/attnbench/ab_pairs.h"
+#include "apps/ab/ab_package.h"
+#include "apps/ab/ab_pairs.h"
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/gate_options.h"
 #include "apps/attnbench/named_values.h"

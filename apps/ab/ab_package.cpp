@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/ab_package.h"
+#include "apps/ab/ab_package.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/attnbench/ab_pairs.h"
+#include "apps/ab/ab_pairs.h"
 #include "lib/backend/python_environment.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/judge_serve.h"
+#include "apps/judge/judge_serve.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
