@@ -20,6 +20,7 @@ import engine_tools
 import fa4_pack
 import flashinfer_pack
 import vllm_cascade
+import vllm_composite
 from pack_problems import CHUNK, problem
 
 needs_numpy = unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
@@ -152,6 +153,65 @@ class GivenTest(unittest.TestCase):
             self.assertIsNone(vllm.supports(problem(**{**CHUNK, **changed})))
             self.assertRegex(upstream.supports(problem(**{**CHUNK, **changed})), reason)
         self.assertEqual((vllm.num_splits, upstream.num_splits, upstream.__class__.__dict__.get("tuning")), (0, 1, None))
+
+
+class Taken:
+    """A backend of which only is known that it was asked for a plan, or why it cannot be loaded."""
+    kernel, fault = "attend", None
+
+    def load(self):
+        if self.fault:
+            raise ImportError(self.fault)
+
+    def supports(self, problem):
+        return None
+
+    def plan(self, batch):
+        return types.SimpleNamespace(of=self)
+
+
+@needs_numpy
+class CompositeTest(unittest.TestCase):
+    def setUp(self):
+        small, wide = type("Small", (Taken,), {}), type("Wide", (Taken,), {"fault": "no DSL"})
+        self.backend = type("Composite", (vllm_composite.TritonFlashAttn,), {"causal": {256: small, 512: wide}})()
+        self.backend.triton = Taken()
+
+    def kernel_of(self, *requests, spans=True):
+        """requests: (the spans of its queries' tokens, how many keys it has)."""
+        rows = Array(*(span for tokens, _ in requests for span in tokens))
+        plan = self.backend.plan(types.SimpleNamespace(
+            problem=problem(**CHUNK, head_dim_qk=256, head_dim_v=256, spans=spans), tensor={"spans": rows}.get,
+            q_lens=[len(tokens) for tokens, _ in requests], kv_lens=[kv_len for _, kv_len in requests]))
+        self.assertEqual(plan.resolved, "attend")
+        return "triton" if plan.of is self.backend.triton else "causal"
+
+    def test_a_step_takes_triton_where_one_query_sees_a_key_behind_its_own(self):
+        text, image = [(0, 0)] * 4, [(6, 8), (6, 8), (0, 0), (0, 0)]
+        self.assertEqual(self.kernel_of((image, 10)), "triton")
+        self.assertEqual(self.kernel_of((text, 10), (image, 10)), "triton")
+        self.assertEqual(self.kernel_of((text, 10), (text, 9)), "causal")
+        self.assertEqual(self.kernel_of((text, 10), spans=False), "causal")
+
+    def test_images_that_end_with_a_query_or_go_on_in_the_next_chunk_are_causal(self):
+        self.assertEqual(self.kernel_of(([(3, 7), (0, 0), (0, 0), (0, 0)], 10)), "causal")
+        self.assertEqual(self.kernel_of(([(0, 0), (0, 0), (0, 0), (9, 20)], 10)), "causal")
+        self.assertEqual(self.kernel_of(([(0, 0), (0, 0), (8, 20), (8, 20)], 10)), "triton")
+        self.assertEqual(self.kernel_of(([(4, 20)], 5)), "causal")
+
+    def test_a_kernel_that_does_not_load_costs_its_own_head_dim(self):
+        with mock.patch.object(engine_packages.Functions, "name"):
+            self.backend.load()
+            asked = {dim: self.backend.supports(problem(head_dim_qk=dim, head_dim_v=dim)) for dim in (128, 256, 512)}
+            self.assertEqual(asked, {128: "head dims of 256 and 512 only", 256: None, 512: "no attend: no DSL"})
+            self.backend.by_dim[256].fault = "no sm_90"
+            with self.assertRaisesRegex(RuntimeError, "no attend: no sm_90"):
+                self.backend.load()
+
+    def test_neither_fp8_caches_nor_graphs_of_windows_are_taken(self):
+        for changed, reason in ((dict(cache_dtype="e4m3"), "a cache of the queries' type"),
+                                (dict(recorded=True, sliding_window_size=9), "no graphs of layers with a window")):
+            self.assertRegex(self.backend.supports(problem(head_dim_qk=256, head_dim_v=256, **changed)), reason)
 
 
 if __name__ == "__main__":

@@ -104,7 +104,10 @@ TAKEN = [
     ({**CHUNK, "multi_item": True}, "flashinfer:multi_item"),
     ({**CHUNK, "cache_dtype": "e4m3"}, "fa3:tokenspeed fa4:vllm flashinfer:prefill_fa2 flashinfer:prefill_auto "
      "flashinfer:prefill_fa3_fp8 flashinfer:cascade sglang:triton_extend_unified vllm:fa3 vllm:triton_unified"),
-    (dict(head_dim_qk=512, head_dim_v=512), "fa4:vllm sglang:triton_decode vllm:triton_unified"),
+    (dict(head_dim_qk=512, head_dim_v=512), "fa4:vllm sglang:triton_decode vllm:triton_unified vllm:triton_flash_attn"),
+    ({**CHUNK, "head_dim_qk": 512, "head_dim_v": 512, "spans": True}, "vllm:triton_unified vllm:triton_flash_attn"),
+    ({**CHUNK, "head_dim_qk": 256, "head_dim_v": 256, "spans": True}, "vllm:triton_unified vllm:triton_flash_attn"),
+    ({**CHUNK, "head_dim_qk": 256, "head_dim_v": 256, "spans": True, "sliding_window_size": 9}, ""),
     ({**LATENT, "heads_q": 128}, "flashinfer:mla_fa2 flashinfer:mla_fa3 flashinfer:cutlass_mla flashmla:sgl "
      "sglang:triton_decode vllm:fa3_mla vllm:flashmla vllm:triton_mla"),
     ({**CHUNK, "mode": "dllm_extend"}, ""),
@@ -219,7 +222,8 @@ class EnginePacksTest(unittest.TestCase):
                           "flashmla:sgl_sparse",
                           "flashmla:sgl_sparse_prefill", "sglang:triton_decode", "sglang:triton_extend",
                           "sglang:triton_extend_merged", "sglang:triton_extend_unified", "vllm:fa3_mla_sparse",
-                          "vllm:flashmla_sparse", "vllm:flashmla_sparse_prefill", "vllm:reshape_and_cache", "vllm:triton_mla"})
+                          "vllm:flashmla_sparse", "vllm:flashmla_sparse_prefill", "vllm:reshape_and_cache",
+                          "vllm:triton_flash_attn", "vllm:triton_mla"})
 
     def test_layouts_and_types_are_words_of_the_interface(self):
         for name, backend in BACKENDS.items():

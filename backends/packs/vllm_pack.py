@@ -3,11 +3,13 @@
 """The attention kernels of vLLM's wheel, loaded out of it without starting vLLM."""
 from engine_packages import arguments_of
 from engine_tools import Plan, alibi_slopes, first_reason, no_paged_attention, with_lse_variants
+from fa4_pack import Vllm as Fa4
 from flash_attention_3 import AbsorbedMla, FlashAttention3, RaggedPlan
 from flashmla_sparse import FlashMlaSparse
 from flashmla_sparse_prefill import SparsePrefill
 from vllm_cascade import MERGE, Cascade
 from vllm_cache_writers import ConcatAndCacheMla, ReshapeAndCache, ReshapeAndCacheFlash
+from vllm_composite import COMPOSITE, TritonFlashAttn
 from vllm_delta_nets import DeltaNetChunks, DeltaNetDecode, DeltaNetVerify
 from vllm_fa3_sparse import Fa3MlaSparse
 from vllm_flashmla import FlashMla
@@ -49,6 +51,11 @@ class Fa3Mla(AbsorbedMla, Fa3):
 
 class Fa3Cascade(Cascade, Fa3):
     calls = {**Fa3.calls, CORE: MERGE}
+
+
+class Fa3OrTriton(TritonFlashAttn):
+    calls = {**TritonUnified.calls, **Fa3.calls, **Fa4.calls, COMPOSITE: "requires_mm_prefix"}
+    causal = {256: Fa3, 512: Fa4}
 
 
 class Fa2:
@@ -126,6 +133,6 @@ class Fa2Plan(Plan):
 
 
 backends = [*with_lse_variants(Fa3, Fa3Mla, Fa3MlaSparse, Fa3Cascade, Fa2, FlashMla, FlashMlaSparse, SparsePrefill),
-            TritonMla, TritonUnified, PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla,
+            TritonMla, TritonUnified, Fa3OrTriton, PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla,
             DeltaNetDecode, DeltaNetVerify, DeltaNetChunks, PageIndices, TopKPerRow, PersistentTopK, CooperativeTopK,
             PagedMqaLogits, MqaLogits]

@@ -523,6 +523,8 @@ TEST(KernelsOfEngines, depend_on_device_step_and_grouping) {
             "flashinfer:decode");
   EXPECT_EQ(kernels_of(Engine::kSglang, "trtllm_mha", {.capability = 100}), Names{});
   EXPECT_EQ(kernels_of(Engine::kVllm, "TRITON_MLA", {.capability = 90}), Names{"vllm:triton_mla"});
+  EXPECT_EQ(kernels_of(Engine::kVllm, "TRITON_FLASH_ATTN", {.capability = 90, .decodes = false}),
+            Names{"vllm:triton_flash_attn"});
   // Chains of drafts, too, are not decodes of one token.
   EXPECT_EQ(kernels_of(Engine::kVllm, "FLASH_ATTN_MLA", {.capability = 90, .decodes = false}),
             Names{"vllm:fa3_mla"});

@@ -48,6 +48,7 @@ constexpr KernelRow kKernels[] = {
     {kVl, "FLASHINFER", Step::kPrompt, 90, 99, 0, "flashinfer:prefill_fa3"},
     {kVl, "FLASHINFER", Step::kPrompt, 0, 89, 0, "flashinfer:prefill_fa2"},
     {kVl, "TRITON_ATTN", Step::kAny, 0, 999, 0, "vllm:triton_unified"},
+    {kVl, "TRITON_FLASH_ATTN", Step::kAny, 90, 99, 0, "vllm:triton_flash_attn"},
     {kVl, "FLEX_ATTENTION", Step::kAny, 0, 999, 0, "torch:flex"},
     {kVl, "FLASH_ATTN_MLA", Step::kAny, 90, 99, 0, "vllm:fa3_mla"},
     {kVl, "FLASH_ATTN_MLA_SPARSE", Step::kAny, 90, 99, 0, "vllm:fa3_mla_sparse"},
