@@ -11,6 +11,7 @@ import sys
 import tempfile
 import types
 import unittest
+from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "testing")]
@@ -26,6 +27,7 @@ import flashmla_sparse
 import gated_delta_net
 import vllm_delta_nets
 import vllm_flashmla
+import vllm_triton
 from pack_problems import CHUNK, DELTA_NET, problem
 
 
@@ -88,7 +90,7 @@ class ChunkedStep:
     def __init__(self, **changed):
         import numpy
         self.problem = problem(**{**CHUNK, "attention_chunk": 8, "page_size": 4, **changed})
-        self.q_tokens, self.k_scale, self.v_scale, self.q_scale = 6, 1, 1, 1
+        self.q_tokens, self.k_scale, self.v_scale, self.q_scale, self.out_scale = 6, 1, 1, 1, 1
         self.tensor = self.reserve = None
         self.asked = []
         self.local = {"local_query_start_loc": numpy.array([0, 3, 5, 6], dtype=numpy.int32),
@@ -125,6 +127,24 @@ class EnginePlansTest(unittest.TestCase):
         step = types.SimpleNamespace(q_lens=[1, 4, 0], tensor=tensors.get, q_tokens=9)
         self.assertEqual(engine_tools.request_rows(step, "q"), [0, 1, 2, 3, 4])
         self.assertIsNone(engine_tools.request_rows(step, "q_pe"))
+
+    def test_outputs_in_fp8_are_stored_by_the_kernel_with_the_scale_of_values_in_theirs(self):
+        def bound(**changed):
+            plan = object.__new__(vllm_triton.TritonUnifiedPlan)
+            plan.problem = problem(scale=0.5, **changed)
+            plan.torch = types.SimpleNamespace(tensor=lambda values, device: values, float32=None)
+            with mock.patch.object(vllm_triton, "reserved", lambda *parts: None):
+                plan.bind(types.SimpleNamespace(k_scale=4, v_scale=0.25, out_scale=0.5), None)
+            return plan.scale, plan.output_scale, plan.out_scale
+        self.assertEqual(bound(), (2, None, 0.25))
+        self.assertEqual(bound(out_dtype="e4m3"), (2, [2], 1))
+        self.assertEqual(bound(out_dtype="e4m3", cache_dtype="e4m3"), (0.5, [0.5], 1))
+
+    def test_outputs_in_fp8_are_written_in_e4m3_alone(self):
+        unified = vllm_triton.TritonUnified()
+        self.assertTrue(unified.writes_fp8_outputs)
+        self.assertIsNone(unified.supports(problem(out_dtype="e4m3")))
+        self.assertRegex(unified.supports(problem(out_dtype="e5m2")), "outputs in fp8 as e4m3 only")
 
     @needs_numpy
     def test_virtual_requests_are_chunks_that_hold_queries(self):

@@ -163,7 +163,8 @@ class VirtualRequests:
         self.starts, lens = self.here["local_query_start_loc"], self.here["local_seqused_k"]
         self.q_lens, self.kv_lens = (self.starts[1:] - self.starts[:-1]).tolist(), lens.tolist()
         self.batch_size, self.q_tokens = len(self.kv_lens), whole.q_tokens
-        self.k_scale, self.v_scale, self.q_scale = whole.k_scale, whole.v_scale, whole.q_scale
+        self.k_scale, self.v_scale, self.q_scale, self.out_scale = (
+            whole.k_scale, whole.v_scale, whole.q_scale, whole.out_scale)
         self.tensor, self.reserve = whole.tensor, whole.reserve
         self.problem = with_values(
             problem, attention_chunk=0, mode="decode" if problem.mode == "decode" else "extend",

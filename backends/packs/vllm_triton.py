@@ -68,6 +68,7 @@ class TritonUnified:
     graph_support = "ALWAYS"
     padding_seq_len = 0
     reads_page_gaps = True
+    writes_fp8_outputs = True
 
     def load(self):
         self.attend = import_from(UNIFIED).unified_attention
@@ -80,6 +81,7 @@ class TritonUnified:
             (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
             (problem.cache_dtype != problem.dtype and not fp8, "a cache of the queries' type, or e4m3"),
             (problem.cache_scales != "tensor", "scales of a whole tensor only"),
+            (problem.out_dtype == "e5m2", "outputs in fp8 as e4m3 only: it saturates at that type's largest number"),
             (problem.head_dim_qk != problem.head_dim_v, "keys and values of one head dim"),
             (problem.page_size % 16 != 0, f"pages of 16 tokens or multiples, not {problem.page_size}"))
 
@@ -126,6 +128,11 @@ class TritonUnifiedPlan(Plan):
         self.segments = reserved(batch, *((size, torch.float32) for size in ((*shape, dim), shape, shape)))
         self.scales = [torch.tensor([scale], device="cuda") for scale in (batch.k_scale, batch.v_scale)]
         self.slopes = torch.tensor(alibi_slopes(problem), device="cuda") if problem.has_alibi else None
+        self.scale = self.logit_scale(batch)
+        self.output_scale = None
+        if problem.out_dtype == "e4m3":  # what would be multiplied into stored outputs joins the scale that they are divided by
+            self.output_scale = torch.tensor([batch.out_scale / self.out_scale], device="cuda")
+            self.out_scale = 1
 
     def prepare(self, batch):
         problem, window = self.problem, self.window
@@ -137,13 +144,13 @@ class TritonUnifiedPlan(Plan):
             "q": self.q, "k": self.k_cache, "v": self.v_cache, "out": self.out,
             "cu_seqlens_q": batch.indices("varlen")["cu_seqlens_q"].torch(), "max_seqlen_q": longest_q,
             "seqused_k": table["cache_seqlens"].torch(), "max_seqlen_k": longest_kv,
-            "softmax_scale": self.logit_scale(batch), "causal": True,
+            "softmax_scale": self.scale, "causal": True,
             "window_size": (window, 0 if window >= 0 else -1), "block_table": table["page_table"].torch(),
             "softcap": problem.logit_cap, "q_descale": None, "k_descale": self.scales[0] if fp8 else None,
             "v_descale": self.scales[1] if fp8 else None, "seq_threshold_3D": self.threshold,
             "num_par_softmax_segments": self.SEGMENTS, "softmax_segm_output": output, "softmax_segm_max": largest,
             "softmax_segm_expsum": sums, "sinks": self.sinks, "alibi_slopes": self.slopes,
-            "kv_quant_mode": 1 if fp8 else 0}
+            "output_scale": self.output_scale, "kv_quant_mode": 1 if fp8 else 0}
         if problem.spans:
             self.arguments["mm_prefix_range"] = mm_prefix_ranges(batch)
 
