@@ -486,6 +486,17 @@ class PageTest(unittest.TestCase):
             self.assertTrue(0 <= box[0] and box[1] <= width, box)
             self.browser.run("document.getElementById('cell').close()")
 
+    def test_a_wide_matrix_scrolls_alone(self):
+        names = [f"backend_{number}" for number in range(40)]
+        refused = [dict(some_cells()[-1], backend=name) for name in names]  # their reasons are there for screen readers
+        self.page(result([*(record("decode", name, 5.0 + number) for number, name in enumerate(names)), *refused,
+                          record("tree", "mla", 7.0)]))
+        for width in (1280, 390):
+            self.browser.size(width, 800, phone=width < 500)
+            self.browser.until(f"innerWidth === {width}")
+            self.assertGreater(self.browser.run("document.querySelector('#matrix table').offsetWidth"), width)
+            self.assertLessEqual(self.browser.run("document.documentElement.scrollWidth"), width)
+
     def test_a_link_to_a_section_shows_it(self):
         page = self.page(result(some_cells()))
         os.rename(page, page + ".html")  # another page: a browser does not load the same one for a fragment
