@@ -18,7 +18,8 @@ class Browser:
     """One page at a time. Closes with the `with` statement."""
 
     def __init__(self, program):
-        self.folder = tempfile.TemporaryDirectory()
+        # Chromium's children still write to it for a moment as they end.
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         # High numbers, so that none of them is 3 or 4 itself.
         to_read, self.to = (fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in os.pipe())
         self.source, to_write = (fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in os.pipe())
