@@ -140,6 +140,11 @@ void read_mla(const JsonFields& config, const HfModelType& type, ModelGeometry& 
   model.qk_rope_head_dim = rank("qk_rope_head_dim", type.qk_rope_head_dim);
   model.head_dim_v = rank("v_head_dim", type.v_head_dim);
   if (type.yarn_scales_softmax) model.yarn = yarn_of(config);
+  if (type.index_topk == 0) return;
+  model.index_topk =
+      static_cast<int>(config.whole("index_topk", 1, kMaxWindow).value_or(type.index_topk));
+  model.index_n_heads =
+      static_cast<int>(config.whole("index_n_heads", 1, kMaxHeads).value_or(type.index_n_heads));
 }
 
 void read_heads(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/model/hf_model_types.h"
@@ -472,6 +473,16 @@ TEST(HfConfig, of_bloom_and_mpt_has_alibi_and_goes_by_its_own_names) {
   EXPECT_EQ(refusal(R"({"model_type": "bloom", "n_head": 32, "num_attention_heads": 16})"),
             "c.json: n_head and num_attention_heads are two names of one figure and differ: 32 and "
             "16");
+}
+
+TEST(HfConfig, of_sparse_layers_says_what_their_indexer_takes_or_its_type_does) {
+  const ModelGeometry glm = read(R"({"model_type": "glm_moe_dsa"})");
+  EXPECT_EQ(std::pair(glm.index_topk, glm.index_n_heads), std::pair(2048, 32));
+  const ModelGeometry other =
+      read(R"({"model_type": "deepseek_v32", "index_topk": 1024, "index_n_heads": 16})");
+  EXPECT_EQ(std::pair(other.index_topk, other.index_n_heads), std::pair(1024, 16));
+  EXPECT_EQ(kind_to_run(other, std::nullopt), LayerKind::kSparse);
+  EXPECT_EQ(read(R"({"model_type": "deepseek_v3"})").index_topk, 0);
 }
 
 TEST(HfConfig, of_latent_attention_has_value_heads_as_it_states_or_as_its_type_has_them) {

@@ -69,6 +69,8 @@ HfModelType read_type(const YamlEntry& entry, Problems& problems) {
   row.read("qk_nope_head_dim", type.qk_nope_head_dim);
   row.read("qk_rope_head_dim", type.qk_rope_head_dim);
   row.read("v_head_dim", type.v_head_dim);
+  row.read("index_topk", type.index_topk);
+  row.read("index_n_heads", type.index_n_heads);
   row.read("linear_attention", type.linear_kind, kLinearAttentionKindWords);
   row.read("linear_num_key_heads", type.linear_num_key_heads);
   row.read("linear_num_value_heads", type.linear_num_value_heads);

@@ -77,6 +77,8 @@ struct HfModelType {
   int qk_nope_head_dim = 0;
   int qk_rope_head_dim = 0;
   int v_head_dim = 0;  ///< 0: no default is known
+  int index_topk = 0;  ///< 0: its layers have no indexer
+  int index_n_heads = 0;
   /// What its linear layers compute; of gated delta nets its config names the heads and dims.
   LinearAttentionKind linear_kind = LinearAttentionKind::kUnknown;
   int linear_num_key_heads = 0;  ///< 0 here and below: of another sort

@@ -78,8 +78,8 @@ AttentionLayer delta_net_layer(const ModelGeometry& model, int tp) {
 }
 
 /// In the order in which a model stands for one of them.
-constexpr LayerKind kRunnable[] = {LayerKind::kFull, LayerKind::kSliding, LayerKind::kChunked,
-                                   LayerKind::kLinear, LayerKind::kCross};
+constexpr LayerKind kRunnable[] = {LayerKind::kSparse,  LayerKind::kFull,   LayerKind::kSliding,
+                                   LayerKind::kChunked, LayerKind::kLinear, LayerKind::kCross};
 
 [[noreturn]] void refuse(std::string message, std::string hint) {
   Diagnostic mistake;
@@ -100,12 +100,16 @@ bool can_run(const ModelGeometry& model, LayerKind kind) {
   // Dense attention in place of sparse: the same heads and cache, every key instead of some.
   if (kind == LayerKind::kFull && model.kinds[LayerKind::kSparse] > 0) return true;
   if (kind == LayerKind::kLinear && !model.has_delta_net()) return false;
+  if (kind == LayerKind::kSparse && model.index_topk == 0) return false;
   return std::ranges::find(kRunnable, kind) != std::end(kRunnable) && model.kinds[kind] > 0;
 }
 
 std::string cannot_run(const ModelGeometry& model, LayerKind kind) {
-  if (kind != LayerKind::kLinear) {
-    return fmt::format("attnbench cannot run {} layers yet", to_string(kind));
+  if (kind == LayerKind::kSparse) {
+    return fmt::format(
+        "attnbench cannot run the sparse layers of {}: which keys they take is "
+        "unknown",
+        model.name);
   }
   return fmt::format(
       "attnbench cannot run the linear layers of {}: it runs gated delta nets with known heads{}",
@@ -128,18 +132,20 @@ double YarnScaling::softmax_factor() const {
 LayerKind kind_to_run(const ModelGeometry& model, std::optional<LayerKind> asked) {
   if (!asked) {
     // Their attention is not implemented, although the model's name promises it.
-    if (const int missing = model.kinds[LayerKind::kSparse]; missing > 0) {
-      refuse(fmt::format("{} of the {} layers of {} are sparse, which attnbench cannot run yet",
-                         missing, model.layers, model.name),
-             spelled_out(model));
+    if (const int missing = model.kinds[LayerKind::kSparse];
+        missing > 0 && !can_run(model, LayerKind::kSparse)) {
+      refuse(
+          fmt::format("{} of the {} layers of {} are sparse, and which keys they take is unknown",
+                      missing, model.layers, model.name),
+          spelled_out(model));
     }
     for (const LayerKind kind : kRunnable) {
       if (can_run(model, kind)) return kind;
     }
     refuse(
         fmt::format("{} has no layer that attnbench can run: {}", model.name, model.kinds.text()),
-        "full, sliding, chunked and cross layers can be run, and linear ones that are gated delta "
-        "nets");
+        "full, sliding, chunked, sparse and cross layers can be run, and linear ones that are "
+        "gated delta nets");
   }
   if (can_run(model, *asked)) return *asked;
   std::string allowed;
@@ -196,6 +202,10 @@ AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp, MlaF
   if (kind == LayerKind::kCross) {
     layer.is_cross_attention = true;
     layer.causal = false;
+  }
+  if (kind == LayerKind::kSparse) {
+    layer.selection.topk = model.index_topk;
+    layer.selection.index_heads = model.index_n_heads;
   }
   if (kind == LayerKind::kSliding) layer.sliding_window_size = model.sliding_window - 1;
   if (kind == LayerKind::kChunked) layer.attention_chunk = model.attention_chunk;

@@ -63,6 +63,10 @@ struct ModelGeometry {
   int kv_lora_rank = 0;
   int qk_nope_head_dim = 0;
   int qk_rope_head_dim = 0;
+  /// Keys that the indexer of a sparse layer takes for each query (DeepSeek-V3.2), and its query
+  /// heads. 0: unknown, or there are no such layers.
+  int index_topk = 0;
+  int index_n_heads = 0;
   LinearAttentionKind linear_kind = LinearAttentionKind::kUnknown;  ///< of the linear layers
   // Gated delta net of the linear layers; all 0 where those are of another sort, or unknown.
   int linear_num_key_heads = 0;  ///< of queries too
@@ -102,9 +106,9 @@ enum class MlaForm : std::uint8_t {
 [[nodiscard]] ModelGeometry parse_model(std::string_view text, const std::string& name);
 
 /// The kind of layer to run: the one that was asked for, or the only sensible one. A model stands
-/// for its full layers, or for its sliding ones where all slide. Where some layers are chunked or
-/// sparse, which attnbench cannot run, nothing goes without saying: `layer: full` must be asked
-/// for. Throws ConfigError, with a hint, for that and for a kind that the model has not.
+/// for its sparse layers, else for its full ones, or for its sliding ones where all slide. Where
+/// what a sparse layer's indexer takes is unknown, nothing goes without saying: `layer: full` must
+/// be asked for. Throws ConfigError, with a hint, for that and for a kind that the model has not.
 [[nodiscard]] LayerKind kind_to_run(const ModelGeometry& model, std::optional<LayerKind> asked);
 
 /// The kinds of layers that the model has and attnbench can run as they are.

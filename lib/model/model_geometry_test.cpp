@@ -237,11 +237,6 @@ struct Asked {
 
 TEST(KindToRun, must_be_spelled_out_where_the_model_s_own_attention_is_missing) {
   for (const Asked& asked : {
-           Asked{"deepseek-v3.2", std::nullopt,
-                 "61 of the 61 layers of deepseek-v3.2 are sparse, which attnbench cannot run yet"},
-           Asked{"glm-5", std::nullopt,
-                 "78 of the 78 layers of glm-5 are sparse, which attnbench cannot run yet"},
-           Asked{"deepseek-v3.2", LayerKind::kSparse, "attnbench cannot run sparse layers yet"},
            Asked{"kimi-linear-48b", LayerKind::kLinear,
                  "attnbench cannot run the linear layers of kimi-linear-48b: it runs gated delta "
                  "nets with known heads; its notes: the full layers are latent attention without "
@@ -258,6 +253,21 @@ TEST(KindToRun, must_be_spelled_out_where_the_model_s_own_attention_is_missing) 
       EXPECT_EQ(error.diagnostics().front().message, asked.message);
       EXPECT_FALSE(error.diagnostics().front().hint.empty());
     }
+  }
+}
+
+TEST(KindToRun, is_a_sparse_layer_where_the_keys_that_it_takes_are_known) {
+  for (const auto& [name, heads] : {std::pair{"deepseek-v3.2", 64}, {"glm-5", 32}}) {
+    ModelGeometry model = preset(name);
+    ASSERT_EQ(kind_to_run(model, std::nullopt), LayerKind::kSparse) << name;
+    const Selection selection = layer_of(model, LayerKind::kSparse, 8).selection;
+    EXPECT_EQ(selection, (Selection{.topk = 2048, .index_heads = heads})) << name;
+    EXPECT_FALSE(layer_of(model, LayerKind::kFull, 8).selection.exists()) << name;
+    EXPECT_THAT(runnable_kinds(model), testing::ElementsAre(LayerKind::kSparse)) << name;
+    model.index_topk = 0;
+    EXPECT_EQ(kind_to_run(model, LayerKind::kFull), LayerKind::kFull) << name;
+    EXPECT_THROW((void)kind_to_run(model, std::nullopt), ConfigError) << name;
+    EXPECT_THROW((void)kind_to_run(model, LayerKind::kSparse), ConfigError) << name;
   }
 }
 
@@ -286,9 +296,8 @@ TEST(NotesOn, say_what_is_left_out) {
               testing::StartsWith(
                   "this layer is chunked by 8192 keys, as 36 of 48 are; the others: 12 full"));
   EXPECT_EQ(notes_on(preset("deepseek-v3.2"), LayerKind::kFull),
-            "dense attention in place of the model's own (61 sparse layers); each query meets the "
-            "top 2048 "
-            "keys of an indexer of 64 heads x 128");
+            "dense attention in place of the model's own (61 sparse layers)");
+  EXPECT_EQ(notes_on(preset("deepseek-v3.2"), LayerKind::kSparse), "");
 }
 
 std::vector<double> alibi_slopes(int heads, int tp = 1) {

@@ -61,6 +61,8 @@ ModelGeometry read_model(const YamlNode& root, Problems& problems) {
   row.read("kv_lora_rank", m.kv_lora_rank);
   row.read("qk_nope_head_dim", m.qk_nope_head_dim);
   row.read("qk_rope_head_dim", m.qk_rope_head_dim);
+  row.read("index_topk", m.index_topk);
+  row.read("index_n_heads", m.index_n_heads);
   row.read("linear_num_key_heads", m.linear_num_key_heads);
   row.read("linear_num_value_heads", m.linear_num_value_heads);
   row.read("linear_key_head_dim", m.linear_key_head_dim);
@@ -98,6 +100,10 @@ std::string flaw_of(const ModelGeometry& m) {
   }
   if (m.encoder_len < 0 || (m.encoder_len > 0 && m.kinds[LayerKind::kCross] == 0)) {
     return "encoder_len is of cross layers";
+  }
+  if ((m.index_topk > 0) != (m.index_n_heads > 0) ||
+      (m.index_topk > 0 && m.kinds[LayerKind::kSparse] == 0)) {
+    return "index_topk and index_n_heads belong together, and to sparse layers";
   }
   const bool all = m.linear_num_key_heads > 0 && m.linear_num_value_heads > 0 &&
                    m.linear_key_head_dim > 0 && m.linear_value_head_dim > 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/config/key_values.h"
@@ -83,8 +84,9 @@ bool read_pattern(const YamlNode& node, Selection& selection, Problems& problems
 
 constexpr const char* kSelectionExample = "for example {topk: 2048}, or none";
 
+/// A sparse layer of a model has a selection, of which a scenario may say only what it changes.
 bool read_selection(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
-  layer.selection = {};
+  const Selection of_model = std::exchange(layer.selection, {});
   if (is_none(node)) return true;
   if (node.is_scalar()) {
     problems.add(node.place,
@@ -93,8 +95,12 @@ bool read_selection(const YamlNode& node, AttentionLayer& layer, Problems& probl
     return false;
   }
   const ScenarioMap map(node, "selection", "selection", problems);
-  const auto selection = read_whole<Selection>(map, problems);
+  const auto selection = read_whole<Selection>(map, problems, of_model);
   if (!selection) return false;
+  if (!selection->exists()) {
+    problems.add(node.place, "selection has no topk", kSelectionExample);
+    return false;
+  }
   if (map.has("overlap") && selection->pattern != SelectionPattern::kShared) {
     problems.add(map.place_of("overlap"),
                  fmt::format("overlap of pattern {}", to_string(selection->pattern)),
@@ -303,7 +309,8 @@ KeySection selection_section() {
       "selection",
       "mixes.NAME.attention.selection",
       {{"topk", whole(&Selection::topk, 1),
-        "Entries that a list has room for; a query that sees no more has all of them.", "", true},
+        "Entries that a list has room for; a query that sees no more has all of them.",
+        "the model's; required where it has none"},
        {"unit", whole(&Selection::unit, 1),
         "Neighbouring keys that an entry stands for, from a multiple of `unit` on. The query's "
         "own unit ends at the query."},

@@ -45,7 +45,7 @@ std::vector<KeyRow> layer_rows() {
       {"model", map_of("model", "a preset's name, or a map"),
        "The model (`attnbench list models`), or its geometry; required here or in `defaults`."},
       {"layer", by_section(list_of_words(kLayerKindWords)), "The kind of layer that is run.",
-       "the model's full layer; its sliding one where all slide"},
+       "the model's sparse layer, else its full one; its sliding one where all slide"},
       {"layers", by_section("`all`, or a map of kinds"),
        "A case for each kind of the model's layers, and the time of a whole step.",
        "one layer, of `layer`"},

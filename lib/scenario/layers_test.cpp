@@ -432,6 +432,16 @@ TEST(Scenario, takes_a_selection_of_keys) {
   EXPECT_EQ(chain.layer.selection.topk, 8);
 }
 
+TEST(Scenario, takes_the_selection_of_a_sparse_layer_and_what_it_changes_of_it) {
+  const std::string model = "model: glm-5, tp: 8, batch: 4q1s3k";
+  EXPECT_EQ(only_case(model).layer.selection, (Selection{.topk = 2048, .index_heads = 32}));
+  const Case recent = only_case(model + ", attention: {selection: {pattern: recent}}");
+  EXPECT_EQ(recent.layer.selection,
+            (Selection{.topk = 2048, .pattern = SelectionPattern::kRecent, .index_heads = 32}));
+  EXPECT_FALSE(only_case(model + ", attention: {selection: none}").layer.selection.exists());
+  EXPECT_FALSE(only_case(model + ", layer: full").layer.selection.exists());
+}
+
 TEST(Scenario, takes_the_sizes_of_dual_chunks) {
   EXPECT_EQ(only_case("batch: 4q1s300").layer.dual_chunk, DualChunk{});
   const std::string dual = "attention: {dual_chunk: {chunk_size: 8k, local_size: 1k}";

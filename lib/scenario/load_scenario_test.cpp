@@ -91,7 +91,6 @@ TEST(ShippedScenarios, of_every_model_have_all_layers_that_can_be_run_of_each_pr
       for (const LayerKind kind : runnable_kinds(*find_model(model))) {
         wanted[model].emplace(to_string(kind));
       }
-      if (!wanted.contains(model)) wanted[model] = {"full"};  // dense in the place of sparse
     }
     EXPECT_EQ(found, wanted) << name;
   }
