@@ -16,12 +16,16 @@
 namespace attnbench {
 namespace {
 
+/// What chooses the keys of a layer, in this order.
+constexpr StepPart kChoosers[] = {StepPart::kIndexer, StepPart::kSelect};
+
 /// The records of one step under one condition, on all devices.
 struct StepRecords {
   std::string scenario, step;
   CacheState cache;
   LaunchMode launch;
   std::vector<const Record*> records;
+  std::vector<const Record*> choosers;  ///< of kIndexer and kSelect
 
   [[nodiscard]] bool takes(const Record& r) const {
     return std::tie(r.scenario, r.cache, r.launch) == std::tie(scenario, cache, launch) &&
@@ -42,6 +46,13 @@ std::vector<StepRecords> steps_of(const RunResult& run) {
           at, {r.scenario, step_id_of(r.case_id, r.model_layers.kind), r.cache, r.launch, {}});
     }
     at->records.push_back(&r);
+  }
+  for (const Record& r : run.records) {
+    if (std::ranges::find(kChoosers, r.step) == std::end(kChoosers)) continue;
+    if (r.model_layers.kind.empty() || registered_name(r.backend) != r.backend) continue;
+    const auto at =
+        std::ranges::find_if(steps, [&](const StepRecords& step) { return step.takes(r); });
+    if (at != steps.end()) at->choosers.push_back(&r);
   }
   return steps;
 }
@@ -154,6 +165,36 @@ double us_of(const std::vector<ModelStepPart>& parts) {
   return sum;
 }
 
+/// Of those that choose keys of such layers on the device; null where none counts.
+const Record* fastest_chooser(const StepRecords& step, const std::string& device,
+                              const std::string& kind, StepPart chooser) {
+  const Record* fastest = nullptr;
+  for (const Record* r : step.choosers) {
+    if (r->step != chooser || r->device != device || record_kind(*r) != kind) continue;
+    if (!counts_in_step(*r)) continue;
+    if (fastest == nullptr || r->timing.median_us < fastest->timing.median_us) fastest = r;
+  }
+  return fastest;
+}
+
+/// Appends what chooses the keys of each kind of layer with chosen keys.
+void add_choice_of_keys(const StepRecords& step, ModelStep& sum) {
+  if (!sum.exists()) return;
+  std::vector<const Record*> sparse = step.records;
+  std::erase_if(sparse, [](const Record* r) { return !r->layer.selection.exists(); });
+  for (const std::string& kind : distinct(sparse, record_kind)) {
+    for (const StepPart chooser : kChoosers) {
+      const Record* const fastest = fastest_chooser(step, sum.device, kind, chooser);
+      if (fastest == nullptr) {
+        sum.lacks_choice = true;
+        continue;
+      }
+      sum.parts.push_back(part_of({.attention = fastest}, false));
+      sum.parts.back().step = chooser;
+    }
+  }
+}
+
 /// Why a kind of layer has no time in a backend.
 std::string lack_of(const KindCells& cells, const std::string& kind) {
   const Record* const r = cells.first();
@@ -225,6 +266,7 @@ ModelStep step_in_backend(const StepRecords& step, const std::vector<const Recor
     result.reason = missing;
   }
   if (!result.reason.empty()) result.parts.clear();
+  add_choice_of_keys(step, result);
   return result;
 }
 
@@ -258,7 +300,9 @@ std::optional<ModelStep> best_of_kinds(const StepRecords& step,
       if (!fastest.empty()) ++found;
       best.parts.insert(best.parts.end(), fastest.begin(), fastest.end());
     }
-    if (found == kinds.size()) return best;
+    if (found != kinds.size()) continue;
+    add_choice_of_keys(step, best);
+    return best;
   }
   return std::nullopt;
 }
@@ -310,6 +354,7 @@ Json model_steps_json(const RunResult& run) {
     Json parts = Json::array();
     for (const ModelStepPart& part : step.parts) {
       parts.push_back({{"kind", part.kind},
+                       {"step", to_string(part.step)},
                        {"backend", part.backend},
                        {"layers", part.layers},
                        {"host_us", part.host_us},
@@ -328,6 +373,7 @@ Json model_steps_json(const RunResult& run) {
                     {"model_step_us", if_any(step.exists(), step.us())},
                     {"lo_us", if_any(step.has_interval(), step.lo_us())},
                     {"hi_us", if_any(step.has_interval(), step.hi_us())},
+                    {"lacks_choice", step.lacks_choice},
                     {"with_kv_write", step.exists() ? Json(step.with_kv_write()) : Json(nullptr)},
                     {"left_out", step.left_out},
                     {"reason", step.reason},

@@ -13,9 +13,11 @@ namespace attnbench {
 
 /// What the layers of one kind add to a step: `host_us` once, and each layer's time. Of a step with
 /// the KV write, layers that write nothing (Gemma 3n) are a part of their own. Cross layers of a
-/// step whose requests have no encoder, which engines skip, add nothing.
+/// step whose requests have no encoder, which engines skip, add nothing. The indexer and the
+/// selector of layers with chosen keys are parts of their own.
 struct ModelStepPart {
   std::string kind, backend;
+  StepPart step = StepPart::kAttention;
   int layers = 0;
   double host_us = 0;  ///< update_us of a graph that is updated for the step, else plan_us
   double layer_us = 0, layer_lo_us = 0, layer_hi_us = 0;
@@ -47,12 +49,15 @@ struct ModelStep {
   [[nodiscard]] bool has_interval() const;
   /// The writes of all layers that have keys are in the sum.
   [[nodiscard]] bool with_kv_write() const;
+  /// Of layers with chosen keys: the time in which they are chosen is not, or not all, in the sum.
+  bool lacks_choice = false;
 };
 
 /// Of each step, cache state, launch mode and device: one for every backend that was tried, and
 /// where there are several backends the best of each kind. A cell counts that claims a speed and is
 /// not mistrusted. Of a layer's parts `both` counts, else attention and kv_write together where all
-/// layers with keys have it, else attention alone.
+/// layers with keys have it, else attention alone. Whoever attends, keys are chosen by the fastest
+/// indexer and the fastest selector on the device.
 [[nodiscard]] std::vector<ModelStep> model_steps(const RunResult& run);
 
 [[nodiscard]] Json model_steps_json(const RunResult& run);

@@ -123,6 +123,43 @@ TEST(ModelSteps, add_the_write_of_keys_where_all_layers_with_keys_have_it) {
   EXPECT_DOUBLE_EQ(step.us(), 12 * 100 + 36 * 30 + 2 * 10);
 }
 
+Record sparse(Record r) {
+  r.layer.selection.topk = 2048;
+  return r;
+}
+
+TEST(ModelSteps, add_the_fastest_choice_of_keys_whoever_attends) {
+  const Record a = sparse(layer_record("full", "a", 100)),
+               b = sparse(layer_record("full", "b", 90));
+  const Record sliding = layer_record("sliding", "a", 30);
+  const Record slow = sparse(layer_record("full", "x", 9, StepPart::kIndexer));
+  const Record fast = sparse(layer_record("full", "y", 5, StepPart::kIndexer));
+  const Record other = sparse(layer_record("full", "v", 8, StepPart::kIndexer));
+  const Record select = sparse(layer_record("full", "z", 7, StepPart::kSelect));
+  Record wrong = sparse(layer_record("full", "w", 1, StepPart::kSelect));
+  wrong.outcome = Incorrect{"row 5", true};
+  const auto steps =
+      model_steps(run_with_layers({slow, fast, other, select, wrong, a, b, sliding}));
+  ASSERT_EQ(steps.size(), 3u) << "x, y, v, z and w attend to nothing";
+  EXPECT_DOUBLE_EQ(steps[0].us(), 12 * (100 + 5 + 7) + 36 * 30 + 4 * 10);
+  EXPECT_FALSE(steps[0].lacks_choice);
+  ASSERT_EQ(steps[0].parts.size(), 4u);
+  EXPECT_EQ(steps[0].parts[2].backend, "y");
+  EXPECT_EQ(steps[0].parts[3].step, StepPart::kSelect);
+  EXPECT_FALSE(steps[1].exists()) << "b runs no sliding layers";
+  EXPECT_DOUBLE_EQ(steps[2].us(), 12 * (90 + 5 + 7) + 36 * 30 + 4 * 10);
+}
+
+TEST(ModelSteps, say_where_the_choice_of_keys_is_not_measured) {
+  const Record full = sparse(layer_record("full", "a", 100));
+  const Record sliding = layer_record("sliding", "a", 30);
+  EXPECT_TRUE(model_steps(run_with_layers({full, sliding}))[0].lacks_choice);
+  const Record index = sparse(layer_record("full", "y", 5, StepPart::kIndexer));
+  const ModelStep half = model_steps(run_with_layers({full, sliding, index}))[0];
+  EXPECT_TRUE(half.lacks_choice) << "nobody selects";
+  EXPECT_DOUBLE_EQ(half.us(), 12 * (100 + 5) + 36 * 30 + 3 * 10);
+}
+
 TEST(ModelSteps, need_no_write_of_linear_layers) {
   const ModelStep step = model_steps(run_with_layers(
       {layer_record("full", "a", 105, StepPart::kBoth), linear(layer_record("linear", "a", 30)),

@@ -42,15 +42,20 @@ std::string step_parts_text(const ModelStep& step) {
           fmt::format("{} {} skipped: no request has an encoder", part.layers, part.kind));
       continue;
     }
-    texts.push_back(fmt::format("{}{} {} × {} + {}",
-                                step.backend.empty() ? part.backend + ": " : "", part.layers,
-                                part.kind, time_text(part.layer_us), time_text(part.host_us)));
+    const bool chooses = builds(part.step);
+    const bool is_own = part.backend == step.backend && !chooses;
+    texts.push_back(fmt::format("{}{} {}{} × {} + {}", is_own ? "" : part.backend + ": ",
+                                part.layers, part.kind,
+                                chooses ? fmt::format(" ({})", to_string(part.step)) : "",
+                                time_text(part.layer_us), time_text(part.host_us)));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::string step_write_text(const ModelStep& step) {
-  return step.with_kv_write() ? "with the KV write" : "without the KV write";
+  const std::string write = step.with_kv_write() ? "with the KV write" : "without the KV write";
+  if (!step.lacks_choice) return write;
+  return write + (step.with_kv_write() ? ", without" : " and") + " the choice of keys";
 }
 
 constexpr const char* kModelStepLegend =
