@@ -84,6 +84,20 @@ std::string visits(const std::string& log, std::size_t cells) {
   return order;
 }
 
+TEST(CellTiming, calls_a_clock_slow_by_more_evidence_where_there_are_few_visits) {
+  CellTiming timing;
+  timing.rounds = 3;
+  timing.slow_clock = {.visits = 3, .process_s = 0.0071, .run_s = 0.0299};
+  EXPECT_FALSE(timing.clock_was_slow()) << "a busy machine";
+  timing.slow_clock.run_s = 0.085;
+  EXPECT_TRUE(timing.clock_was_slow());
+  timing.rounds = 12;
+  timing.slow_clock = {.visits = 12, .process_s = 0.12, .run_s = 0.2};
+  EXPECT_TRUE(timing.clock_was_slow()) << "of many visits a little";
+  timing.slow_clock.visits = 9;
+  EXPECT_FALSE(timing.clock_was_slow());
+}
+
 TEST(MeasureCells, finds_the_median_of_a_known_duration) {
   FakeMachine machine;
   const std::vector<TimedCell> cells{machine.cell('a', 200, 0.05), machine.cell('b', 3000, 0.05)};
