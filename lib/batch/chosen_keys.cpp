@@ -99,8 +99,7 @@ class ListOfUnits {
     }
     while (std::ssize(list_) < room_) take(draws.below(units_));
     // Order means nothing: the query's own unit may stand anywhere, but as a tail it comes last.
-    const bool is_tail = rule_.tail != SelectionTail::kCounted;
-    std::swap(list_.front(), is_tail ? list_.back() : list_[to_size(draws.below(room_))]);
+    std::swap(list_.front(), rule_.has_tail() ? list_.back() : list_[to_size(draws.below(room_))]);
   }
 
   /// Names units of the list again until it is full.
@@ -147,12 +146,12 @@ class ListOfUnits {
   /// Drawn among the units that the first of the neighbours sees that cannot have all.
   void take_common_part(std::uint64_t seed) {
     const std::int64_t tile = position_ / kNeighbours;
-    // An entry less is there where no tail is open, from a unit's last key on.
-    const std::int64_t fewest = rule_.tail == SelectionTail::kOpen ? rule_.topk - 1 : rule_.topk;
-    const std::int64_t crowded = rule_.topk * rule_.unit - (rule_.topk - fewest);
-    const std::int64_t units = std::max(tile * kNeighbours, crowded) / rule_.unit + 1;
-    const auto common =
-        static_cast<std::int64_t>(std::llround(rule_.overlap * static_cast<double>(fewest - 1)));
+    // A list has an entry less where no tail is open, and the last key of a unit is the first.
+    const std::int64_t less = rule_.tail == SelectionTail::kOpen ? 1 : 0;
+    const std::int64_t first = std::max(tile * kNeighbours, rule_.topk * rule_.unit - less);
+    const std::int64_t units = first / rule_.unit + 1;
+    const auto common = static_cast<std::int64_t>(
+        std::llround(rule_.overlap * static_cast<double>(rule_.topk - less - 1)));
     Draws draws(combine(combine(seed, 2), static_cast<std::uint64_t>(tile)));
     std::vector<char> drawn(to_size(units));
     for (std::int64_t count = 0; count < common;) {

@@ -57,10 +57,11 @@ std::string geometry_text(const Case& c) {
                                 l.dual_chunk.chunk_size, l.dual_chunk.local_size));
   }
   if (const Selection& chosen = l.selection; chosen.exists()) {
-    parts.push_back(fmt::format("lists of {} keys{}{}, {}{}", chosen.topk,
-                                chosen.unit > 1 ? fmt::format(" x {}", chosen.unit) : "",
-                                chosen.has_tail() ? " with a tail" : "", to_string(chosen.pattern),
-                                l.selection_groups() > 1 ? ", by KV head" : ""));
+    parts.push_back(
+        fmt::format("lists of {} keys{}{}, {}{}", chosen.topk,
+                    chosen.unit > 1 ? fmt::format(" x {}", chosen.unit) : "",
+                    chosen.has_tail() ? fmt::format(", tail {}", to_string(chosen.tail)) : "",
+                    to_string(chosen.pattern), l.selection_groups() > 1 ? ", by KV head" : ""));
   }
   if (std::ranges::any_of(c.requests, [](const Request& r) { return !r.items.empty(); })) {
     parts.emplace_back("items apart from each other");

@@ -37,8 +37,8 @@ constexpr NullCandidate kNullCandidates[] = {
      {.keeps = [](std::int64_t number, std::int64_t) { return number % 6 == 0; }}},
 };
 
-/// A row that sees so many keys tells each candidate from the truth; one that sees more takes
-/// longer to evaluate.
+/// Of so many keys each candidate leaves out enough to be told from the truth, and every sixth are
+/// eleven. A row that sees more takes longer to evaluate.
 constexpr std::int64_t kEnoughKeys = 64;
 
 /// The row that sees the fewest keys but enough, or else the most.
