@@ -365,6 +365,14 @@ class PageTest(unittest.TestCase):
         self.assertEqual(texts[0], "12 full × 100 µs + 2.00 µs, 12 sliding × 30.0 µs + 2.00 µs")
         self.assertIn("3 NaN", texts[1])
         self.assertTrue(texts[2].startswith("paged_fa: 12 full × 90.0 µs"), texts[2])
+        chosen = dict(cells[0]["layer"], selection_topk=2048, selection_unit=1, selection_tail="counted",
+                      selection_groups="one", selection_pattern="uniform", selection_padding="end",
+                      selection_index_heads=64)
+        self.page(result([layer("full", "splitkv", 100.0, layer=chosen), layer("sliding", "splitkv", 30.0),
+                          layer("full", "mine", 5.0, layer=chosen, step="indexer")]))
+        self.assertEqual(self.column("model-steps", 6)[0],
+                         "12 full × 100 µs + 2.00 µs, 12 sliding × 30.0 µs + 2.00 µs, mine: 12 full (indexer) × 5.00 µs "
+                         "+ 2.00 µs, without all that chooses keys")
         self.page(result(some_cells()))
         self.assertTrue(self.browser.run("document.getElementById('model-steps').hidden"))
         self.assertNotIn("Model steps", self.browser.run("document.getElementById('sections').innerText"))

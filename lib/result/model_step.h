@@ -40,6 +40,8 @@ struct ModelStep {
   std::string left_out;              ///< layers of the model that the mix does not run
   std::vector<ModelStepPart> parts;  ///< empty where there is no sum
   std::string reason;                ///< why there is none
+  /// Of layers with chosen keys: the time in which they are chosen is not, or not all, in the sum.
+  bool lacks_choice = false;
 
   [[nodiscard]] bool exists() const { return !parts.empty(); }
   [[nodiscard]] double us() const;
@@ -49,8 +51,6 @@ struct ModelStep {
   [[nodiscard]] bool has_interval() const;
   /// The writes of all layers that have keys are in the sum.
   [[nodiscard]] bool with_kv_write() const;
-  /// Of layers with chosen keys: the time in which they are chosen is not, or not all, in the sum.
-  bool lacks_choice = false;
 };
 
 /// Of each step, cache state, launch mode and device: one for every backend that was tried, and

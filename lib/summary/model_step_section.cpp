@@ -49,13 +49,12 @@ std::string step_parts_text(const ModelStep& step) {
                                 chooses ? fmt::format(" ({})", to_string(part.step)) : "",
                                 time_text(part.layer_us), time_text(part.host_us)));
   }
+  if (step.lacks_choice) texts.emplace_back("without all that chooses keys");
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::string step_write_text(const ModelStep& step) {
-  const std::string write = step.with_kv_write() ? "with the KV write" : "without the KV write";
-  if (!step.lacks_choice) return write;
-  return write + (step.with_kv_write() ? ", without" : " and") + " the choice of keys";
+  return step.with_kv_write() ? "with the KV write" : "without the KV write";
 }
 
 constexpr const char* kModelStepLegend =

@@ -14,6 +14,7 @@ namespace attnbench {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(ModelStepSection, shows_what_steps_are_made_of) {
   Record without_heads = layer_record("full", "b", 1);
@@ -45,6 +46,26 @@ TEST(ModelStepSection, says_which_layers_an_engine_skips) {
   EXPECT_THAT(
       model_steps_terminal_section(run_with_layers({layer_record("full", "a", 100), cross}), 100),
       HasSubstr("12 full × 100 µs + 10.0 µs, 36 cross skipped: no request has an encoder"));
+}
+
+TEST(ModelStepSection, names_who_chooses_keys_or_says_that_it_is_not_in_the_sum) {
+  Record attention = layer_record("full", "a", 100);
+  Record indexer = layer_record("full", "i", 5, StepPart::kIndexer);
+  Record selector = layer_record("full", "s", 7, StepPart::kSelect);
+  for (Record* r : {&attention, &indexer, &selector}) r->layer.selection.topk = 2048;
+  const Record sliding = layer_record("sliding", "a", 30);
+  const RunResult whole = run_with_layers({attention, sliding, indexer, selector});
+  const RunResult half = run_with_layers({attention, sliding, indexer});
+  const std::string chosen = "i: 12 full (indexer) × 5.00 µs + 10.0 µs";
+  for (const auto& section :
+       {model_steps_terminal_section(whole, 200), model_steps_markdown_section(whole)}) {
+    EXPECT_THAT(section, HasSubstr(chosen + ", s: 12 full (select) × 7.00 µs + 10.0 µs"));
+    EXPECT_THAT(section, Not(HasSubstr("without all that chooses keys")));
+  }
+  for (const auto& section :
+       {model_steps_terminal_section(half, 200), model_steps_markdown_section(half)}) {
+    EXPECT_THAT(section, HasSubstr(chosen + ", without all that chooses keys"));
+  }
 }
 
 TEST(ModelStepSection, is_empty_where_no_mix_has_layers) {

@@ -7,11 +7,18 @@
   if (steps.length === 0) return;
   document.getElementById('model-steps').hidden = false;
 
-  /** "12 full × 98.2 µs + 3.10 µs", with the backend where each kind may have another. */
+  /** "12 full × 98.2 µs + 3.10 µs", with the backend where it is not the step's own. */
   function partText(step, part) {
-    const whose = step.backend === null ? `${part.backend}: ` : '';
-    return `${whose}${part.layers} ${part.kind} × ${timeText(part.layer_us)} + ${
+    const attends = part.step === 'attention';
+    const whose = attends && part.backend === step.backend ? '' : `${part.backend}: `;
+    const what = attends ? part.kind : `${part.kind} (${part.step})`;
+    return `${whose}${part.layers} ${what} × ${timeText(part.layer_us)} + ${
         timeText(part.host_us)}`;
+  }
+  function partsText(step) {
+    const texts = step.parts.map((part) => partText(step, part));
+    if (step.lacks_choice) texts.push('without all that chooses keys');
+    return texts.join(', ');
   }
   function halfWidth({model_step_us: us, lo_us: lo, hi_us: hi}) {
     return lo === null || us === 0 ? null : (hi - lo) / 2 / us;
@@ -63,7 +70,7 @@
       {
         title: 'Layers',
         value: (step) => step.reason,
-        cell: (step) => step.reason || step.parts.map((part) => partText(step, part)).join(', ')
+        cell: (step) => step.reason || partsText(step)
       }
     ]
   });
