@@ -187,7 +187,7 @@ Case two_requests() {
   Case c;
   c.id = "delta";
   c.seed = 3;
-  c.layer = {.family = Family::kRecurrent,
+  c.layer = {.family = Family::kGatedDeltaNet,
              .heads_q = 2,
              .heads_kv = 6,
              .head_dim_qk = 8,

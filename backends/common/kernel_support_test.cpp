@@ -39,7 +39,7 @@ TEST(KeyValueHeads, are_refused_with_the_reason) {
   problem = bf16_from(DType::kBF16);
   problem.layer.family = Family::kLatent;
   EXPECT_THAT(refusal(problem), HasSubstr("MLA"));
-  problem.layer.family = Family::kRecurrent;
+  problem.layer.family = Family::kGatedDeltaNet;
   EXPECT_THAT(refusal(problem), HasSubstr("recurrent layers"));
   problem = bf16_from(DType::kBF16);
   problem.multi_item = true;

@@ -166,7 +166,7 @@ TEST(RaggedPaged, refuses_what_two_passes_cannot_see) {
   expect_refusal("dual chunks", [](Problem& p) { p.layer.dual_chunk = {8, 2}; });
   expect_refusal("cross attention", [](Problem& p) { p.layer.is_cross_attention = true; });
   expect_refusal("multi-item", [](Problem& p) { p.multi_item = true; });
-  expect_refusal("recurrent", [](Problem& p) { p.layer.family = Family::kRecurrent; });
+  expect_refusal("recurrent", [](Problem& p) { p.layer.family = Family::kGatedDeltaNet; });
   expect_refusal("prompts and mixed steps", [](Problem& p) { p.mode = ForwardMode::kDecode; });
   expect_refusal("prompts and mixed steps",
                  [](Problem& p) { p.mode = ForwardMode::kTargetVerify; });

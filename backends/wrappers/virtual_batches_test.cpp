@@ -109,7 +109,7 @@ TEST(VirtualBatches, refuse_what_has_no_virtual_requests) {
   problem.layer.temperature_len = 8;
   EXPECT_THAT(backend->supports(problem).reason(), testing::HasSubstr("temperature"));
   problem = chunked_problem(32);
-  problem.layer.family = Family::kRecurrent;
+  problem.layer.family = Family::kGatedDeltaNet;
   EXPECT_FALSE(backend->supports(problem)) << "and what the kernels refuse";
 }
 

@@ -17,7 +17,7 @@ struct Example {
 };
 
 const Example kExamples[] = {
-    {Feature::kRecurrent, [](Problem& p) { p.layer.family = Family::kRecurrent; },
+    {Feature::kRecurrent, [](Problem& p) { p.layer.family = Family::kGatedDeltaNet; },
      "no recurrent layers"},
     {Feature::kLatent, [](Problem& p) { p.layer.family = Family::kLatent; }, "no MLA"},
     {Feature::kCrossAttention,

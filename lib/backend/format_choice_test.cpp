@@ -95,7 +95,7 @@ TEST(ChooseFormat, knows_that_the_rows_of_mla_lie_the_same_way_in_nhd_and_hnd) {
 
 TEST(ChooseFormat, gives_a_recurrent_layer_the_first_order_of_states_that_is_named) {
   Problem problem = heads_of(128, 128);
-  problem.layer.family = Family::kRecurrent;
+  problem.layer.family = Family::kGatedDeltaNet;
   const Reader reader({kHnd, KvLayout::kStatesVk, KvLayout::kStatesKv}, {kNhd});
   EXPECT_EQ(choose_format(reader, problem, {}).layout, KvLayout::kStatesVk);
   EXPECT_EQ(choose_format(Reader({kHnd}, {kNhd}), problem, {}).layout, KvLayout::kStatesKv);

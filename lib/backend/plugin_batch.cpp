@@ -20,7 +20,7 @@ static_assert(static_cast<int>(DType::kE4M3) == ATTNBENCH_E4M3);
 static_assert(static_cast<int>(DType::kE5M2) == ATTNBENCH_E5M2);
 static_assert(static_cast<int>(Family::kSoftmax) == ATTNBENCH_SOFTMAX);
 static_assert(static_cast<int>(Family::kLatent) == ATTNBENCH_LATENT);
-static_assert(static_cast<int>(Family::kRecurrent) == ATTNBENCH_RECURRENT);
+static_assert(static_cast<int>(Family::kGatedDeltaNet) == ATTNBENCH_RECURRENT);
 static_assert(static_cast<int>(ForwardMode::kExtend) == ATTNBENCH_EXTEND);
 static_assert(static_cast<int>(ForwardMode::kDecode) == ATTNBENCH_DECODE);
 static_assert(static_cast<int>(ForwardMode::kMixed) == ATTNBENCH_MIXED);

@@ -332,7 +332,7 @@ TEST_F(PluginBatchTest, has_the_lists_of_chosen_keys_and_what_they_hold) {
 }
 
 TEST_F(PluginBatchTest, has_states_in_place_of_caches_for_a_recurrent_layer) {
-  problem_.layer = {.family = Family::kRecurrent,
+  problem_.layer = {.family = Family::kGatedDeltaNet,
                     .heads_q = 1,
                     .heads_kv = 2,
                     .head_dim_qk = 4,
@@ -392,7 +392,7 @@ TEST_F(PluginBatchTest, has_states_in_place_of_caches_for_a_recurrent_layer) {
 }
 
 TEST_F(PluginBatchTest, has_the_parents_of_drafts_on_a_recurrent_layer) {
-  problem_.layer.family = Family::kRecurrent;
+  problem_.layer.family = Family::kGatedDeltaNet;
   const std::vector<std::vector<int>> trees = {{-1, 0, 0}, {-1, 0, 1}};
   batch_.forward_mode = ForwardMode::kTargetVerify;
   batch_.spec_info = make_spec_info(trees, batch_.seq_lens);

@@ -362,7 +362,7 @@ TEST(Contents, of_a_latent_row_have_one_scale_that_no_value_is_beyond) {
 
 TEST(Contents, of_a_recurrent_layer_have_a_state_where_there_was_a_past) {
   Case c;
-  c.layer = {.family = Family::kRecurrent,
+  c.layer = {.family = Family::kGatedDeltaNet,
              .heads_q = 1,
              .heads_kv = 2,
              .head_dim_qk = 8,

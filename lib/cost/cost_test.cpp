@@ -531,7 +531,7 @@ TEST(Cost, matches_enumeration_on_random_cases) {
 
 TEST(Cost, of_a_gated_delta_net_counts_states_once_in_and_once_out) {
   Case c;
-  c.layer = {.family = Family::kRecurrent,
+  c.layer = {.family = Family::kGatedDeltaNet,
              .heads_q = 2,
              .heads_kv = 4,
              .head_dim_qk = 8,
@@ -554,7 +554,7 @@ TEST(Cost, of_a_gated_delta_net_counts_states_once_in_and_once_out) {
 
 TEST(Cost, of_a_draft_on_a_gated_delta_net_counts_a_state_written_for_each_token) {
   Case c;
-  c.layer = {.family = Family::kRecurrent,
+  c.layer = {.family = Family::kGatedDeltaNet,
              .heads_q = 2,
              .heads_kv = 4,
              .head_dim_qk = 8,

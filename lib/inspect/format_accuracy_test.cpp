@@ -160,7 +160,7 @@ TEST(WaysToStore, are_those_that_the_layer_can_have) {
   EXPECT_FALSE(has_blocks(softmax_layer()));
   EXPECT_TRUE(has_blocks(latent_layer()));
   AttentionLayer recurrent;
-  recurrent.family = Family::kRecurrent;
+  recurrent.family = Family::kGatedDeltaNet;
   EXPECT_THROW(static_cast<void>(ways_to_store(recurrent)), ConfigError);
 }
 

@@ -16,7 +16,7 @@ std::string_view AttentionLayer::attention() const {
       return "mha";
     case Family::kLatent:
       return "mla";
-    case Family::kRecurrent:
+    case Family::kGatedDeltaNet:
       return "gated_delta_net";
   }
   return "?";

@@ -12,7 +12,7 @@ namespace attnbench {
 /// What a layer computes, and from which tensors: keys and values of their own, or one latent row
 /// that serves as both (multi-head latent attention: DeepSeek-V2, arXiv:2405.04434, section 2.1),
 /// or a state per request that each token updates (gated delta net, arXiv:2412.06464).
-enum class Family : std::uint8_t { kSoftmax, kLatent, kRecurrent };
+enum class Family : std::uint8_t { kSoftmax, kLatent, kGatedDeltaNet };
 
 /// What a sliding window counts between two nodes of a draft tree: their places among the request's
 /// keys, as engines do (SGLang's Triton extend kernel), or positions in the text that a branch
@@ -44,8 +44,8 @@ struct DualChunk {
 /// RadixAttention, python/sglang/srt/layers/radix_attention.py).
 struct AttentionLayer {
   Family family = Family::kSoftmax;
-  int heads_q = 0;       ///< kRecurrent: of queries and keys
-  int heads_kv = 0;      ///< 1 for kLatent; kRecurrent: of values, states and outputs
+  int heads_q = 0;       ///< recurrent: of queries and keys
+  int heads_kv = 0;      ///< 1 for kLatent; recurrent: of values, states and outputs
   int head_dim_qk = 0;   ///< dk; kLatent: kv_lora_rank + qk_rope_head_dim, 576 for DeepSeek
   int head_dim_v = 0;    ///< dv; kLatent: kv_lora_rank, 512; V is the first dv columns of the K row
   double scale = 0;      ///< multiplies q.k; 1/sqrt(192) for DeepSeek, not 1/sqrt(576)
@@ -94,7 +94,7 @@ struct AttentionLayer {
   }
   /// Length of a row of queries.
   [[nodiscard]] constexpr int query_dim() const { return query_variants() * head_dim_qk; }
-  /// Query heads per KV head; of kRecurrent, value heads per key head.
+  /// Query heads per KV head; of a recurrent layer, value heads per key head.
   [[nodiscard]] constexpr int group_size() const {
     return is_recurrent() ? heads_kv / heads_q : heads_q / heads_kv;
   }
@@ -107,7 +107,7 @@ struct AttentionLayer {
   /// A row of the cache serves as key and, its first columns, as value.
   [[nodiscard]] constexpr bool shares_row_of_k_and_v() const { return family == Family::kLatent; }
   /// A state per request instead of keys and values per token; no softmax, so no LSE.
-  [[nodiscard]] constexpr bool is_recurrent() const { return family == Family::kRecurrent; }
+  [[nodiscard]] constexpr bool is_recurrent() const { return family == Family::kGatedDeltaNet; }
 };
 
 /// What logits of the query at `place` are multiplied by, 1 in a layer without temperature. A

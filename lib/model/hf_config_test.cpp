@@ -79,7 +79,7 @@ TEST(HfConfig, has_linear_layers_with_the_heads_and_dims_that_it_states) {
     "linear_key_head_dim": 96, "linear_value_head_dim": 64})");
   EXPECT_EQ(model.kinds.text(), counts(2, LayerKind::kLinear, 6).text());
   const AttentionLayer linear = layer_of(model, LayerKind::kLinear, 1);
-  EXPECT_EQ(linear.family, Family::kRecurrent);
+  EXPECT_EQ(linear.family, Family::kGatedDeltaNet);
   EXPECT_EQ(linear.heads_q, 8);
   EXPECT_EQ(linear.heads_kv, 24);
   EXPECT_EQ(linear.head_dim_qk, 96);

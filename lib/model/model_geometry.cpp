@@ -67,7 +67,7 @@ AttentionLayer delta_net_layer(const ModelGeometry& model, int tp) {
     throw ConfigError(fmt::format("{} key heads do not divide among tp {} ranks", keys, tp));
   }
   AttentionLayer layer;
-  layer.family = Family::kRecurrent;
+  layer.family = Family::kGatedDeltaNet;
   layer.heads_q = keys / tp;
   layer.heads_kv = values / tp;
   layer.head_dim_qk = model.linear_key_head_dim;

@@ -218,7 +218,7 @@ TEST(ModelGeometry, linear_layers_of_qwen3_next_are_gated_delta_nets_shared_by_t
   EXPECT_EQ(model.kinds[LayerKind::kFull], 12);
   EXPECT_EQ(model.kinds[LayerKind::kLinear], 36);
   const AttentionLayer layer = layer_of(model, kind_to_run(model, LayerKind::kLinear), 4);
-  EXPECT_EQ(layer.family, Family::kRecurrent);
+  EXPECT_EQ(layer.family, Family::kGatedDeltaNet);
   EXPECT_EQ(layer.heads_q, 4);
   EXPECT_EQ(layer.heads_kv, 8);
   EXPECT_EQ(layer.heads_out(), 8);

@@ -79,7 +79,8 @@ FieldAccess computed(Json (*value)(const Record&), Json type) {
 }
 
 FieldAccess attention_access() {
-  static constexpr std::array kFamilies = {Family::kSoftmax, Family::kLatent, Family::kRecurrent};
+  static constexpr std::array kFamilies = {Family::kSoftmax, Family::kLatent,
+                                           Family::kGatedDeltaNet};
   static constexpr std::string_view kComposed = "mla_composed";
   return {[](const Record& r) { return Json(r.is_composed ? kComposed : r.layer.attention()); },
           [](Record& r, const std::string& text) {

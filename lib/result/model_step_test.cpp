@@ -20,7 +20,7 @@ Record refused(Record r, const char* reason) {
 }
 
 Record linear(Record r) {
-  r.layer.family = Family::kRecurrent;
+  r.layer.family = Family::kGatedDeltaNet;
   return r;
 }
 

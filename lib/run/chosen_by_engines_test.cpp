@@ -53,7 +53,7 @@ TEST(ChosenByEngines, is_of_steps_with_softmax_attention_alone) {
   write.step = StepPart::kKvWrite;
   EXPECT_EQ(chosen_by_engines(write, gpu).sglang, "");
   Case recurrent = small_plain_decode();
-  recurrent.layer.family = Family::kRecurrent;
+  recurrent.layer.family = Family::kGatedDeltaNet;
   EXPECT_EQ(chosen_by_engines(recurrent, gpu).vllm, "");
 }
 

@@ -201,7 +201,7 @@ std::vector<Case> selftest_cases() {
   // prefix, whose slot holds poison, and a few with one.
   Case delta_net = small_case("delta_net", ForwardMode::kMixed, DType::kF32,
                               {{61, 61}, {1, 1}, {1, 2}, {1, 300}, {7, 40}});
-  delta_net.layer.family = Family::kRecurrent;
+  delta_net.layer.family = Family::kGatedDeltaNet;
   delta_net.layer.heads_q = 2;
   delta_net.layer.heads_kv = 4;
   delta_net.layer.head_dim_qk = 16;

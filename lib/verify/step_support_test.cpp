@@ -46,7 +46,7 @@ TEST(StepSupport, asks_for_no_index_arrays_of_a_step_that_has_none) {
   BackendInfo builder;
   builder.builds_indices = {IndexForm::kCsr};
   Case recurrent = part(StepPart::kIndex);
-  recurrent.layer.family = Family::kRecurrent;
+  recurrent.layer.family = Family::kGatedDeltaNet;
   EXPECT_EQ(supports_step(builder, recurrent).reason(),
             "a recurrent layer has no KV cache to index");
   Case ragged = part(StepPart::kIndex);
