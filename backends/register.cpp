@@ -137,7 +137,9 @@ std::vector<Row> table() {
   add(cpu<CpuFlashBackend>({two_stage, kv_write}));
   add(cpu<CpuFlashBackend>({ragged_paged, kv_write}));
   add(cpu<CpuFlashBackend>({virtual_batches, kv_write}));
-  add(cpu<gated_delta_net::GatedDeltaNetBackend>({}));
+  for (const Family family : gated_delta_net::kFamilies) {
+    add(cpu<gated_delta_net::RecurrentBackend>({}, family));
+  }
   add(cpu<index_builder::HostBuilder>({}));
   add(cpu<topk::HostSelector>({}));
   add(cpu<indexer::HostIndexer>({}));

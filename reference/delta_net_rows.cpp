@@ -61,7 +61,8 @@ class DeltaNetReader {
         head_(head),
         key_head_(head / c.layer.group_size()),
         key_(c.layer.head_dim_qk),
-        value_(c.layer.head_dim_v) {}
+        value_(c.layer.head_dim_v),
+        gate_(c.layer.gate_dims()) {}
 
   [[nodiscard]] Eigen::MatrixXd state() {
     Eigen::MatrixXd state(key_.size(), value_.size());
@@ -80,7 +81,9 @@ class DeltaNetReader {
     token.k = key_.cast<double>();
     contents_->v_row(request_, prefix_ + t, head_, span_of(value_));
     token.v = value_.cast<double>().transpose();
-    token.g = static_cast<double>(contents_->gate(request_, prefix_ + t, head_));
+    contents_->gate_row(request_, prefix_ + t, head_, span_of(gate_));
+    token.g = gate_.size() == 1 ? Eigen::ArrayXd::Constant(key_.size(), double{gate_[0]})
+                                : Eigen::ArrayXd(gate_.cast<double>());
     token.beta = static_cast<double>(contents_->beta(request_, prefix_ + t, head_));
     return token;
   }
@@ -93,7 +96,7 @@ class DeltaNetReader {
   const Contents* contents_;
   std::int64_t request_, prefix_;
   int head_, key_head_;
-  Eigen::VectorXf key_, value_;
+  Eigen::VectorXf key_, value_, gate_;
 };
 
 std::vector<double> to_vector(const Eigen::RowVectorXd& row) {
@@ -114,7 +117,7 @@ void evaluate_run(const Case& c, const Contents& contents, const DeltaNetRun& ru
                   std::span<const RowId> ids, std::vector<ReferenceRow>& results) {
   DeltaNetReader reader(c, contents, run.request, run.head);
   const Request& request = c.requests[static_cast<std::size_t>(run.request)];
-  GatedDeltaNet net(reader.state(), c.layer.scale);
+  GatedDeltaNet net(reader.state(), c.layer.scale, c.layer.is_delta_net());
   std::int64_t at = -1;  // the net's last token
   std::vector<std::int64_t> path;
   for (const std::size_t index : run.rows) {  // by the token that they follow from
@@ -124,7 +127,7 @@ void evaluate_run(const Case& c, const Contents& contents, const DeltaNetRun& ru
     std::int64_t t = last;
     for (; t >= 0 && t != at; t = token_before(request, t)) path.push_back(t);
     // On another branch of a tree than the row before: once more from the root.
-    if (t != at) net = GatedDeltaNet(reader.state(), c.layer.scale);
+    if (t != at) net = GatedDeltaNet(reader.state(), c.layer.scale, c.layer.is_delta_net());
     std::ranges::reverse(path);
     for (const std::int64_t token : path) net.step(reader.token(token));
     at = last;

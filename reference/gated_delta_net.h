@@ -10,7 +10,7 @@ namespace attnbench::reference {
 struct DeltaNetToken {
   Eigen::VectorXd q, k;  ///< [K]
   Eigen::RowVectorXd v;  ///< [V]
-  double g = 0;          ///< log decay, at most 0
+  Eigen::ArrayXd g;      ///< [K] log decay, at most 0, the same for all or not
   double beta = 0;
 };
 
@@ -18,9 +18,10 @@ struct DeltaNetToken {
 [[nodiscard]] Eigen::VectorXd l2_normalised(const Eigen::VectorXd& x);
 
 /// The gated delta rule of one value head in float64, token by token (Yang, Kautz, Hatamizadeh,
-/// arXiv:2412.06464, equation 10), with q and k normalised:
+/// arXiv:2412.06464, equation 10; with a decay for each key dim Kimi delta attention,
+/// arXiv:2510.26692, equation 1), with q and k normalised:
 ///
-///   S <- e^g S;   w = beta (v - k^T S);   S <- S + k w;   o = scale q^T S
+///   S <- diag(e^g) S;   w = beta (v - k^T S);   S <- S + k w;   o = scale q^T S
 ///
 /// Beside it runs a bound of what the same steps lose in arithmetic of unit roundoff u, per column
 /// s of S (one value dim), in the 2-norm over the key dims and in units of u. With |k| <= 1 and
@@ -28,7 +29,7 @@ struct DeltaNetToken {
 /// step adds what it rounds itself. A dot product of K terms costs at most n = K + 4; a normalised
 /// vector is off by at most m = K / 2 + 4, since the root halves what the sum of squares is off:
 ///
-///   E <- e^g E + (9 + 2 |g|) |e^g s|         decay: exp good to 2^-21, its argument, the product
+///   E <- max e^g E + |(9 + 2 |g|) e^g s|     decay: exp good to 2^-21, its argument, the product
 ///             + (n + m) beta |k| |e^g s|     k^T S, and the k in it
 ///             + (m + 4) |k| |w|              k once more, beta, the difference, the product k w
 ///             + |s|                          the sum that is the new state
@@ -37,12 +38,13 @@ struct DeltaNetToken {
 /// As noise the same roundings are independent: of a dot product of K terms one sees about 1 u of
 /// its operands' norms over sqrt(K), and steps add as squares:
 ///
-///   N^2 <- e^2g N^2 + (4 |e^g s|)^2 + |w|^2 + |s|^2, halved for roundings being uniform;
+///   N^2 <- max e^2g N^2 + (4 |e^g s|)^2 + |w|^2 + |s|^2, halved for roundings being uniform;
 ///   noise of o = scale |q| hypot(N, 2 |s|) / sqrt(K), of one element of s = N / sqrt(K).
 class GatedDeltaNet {
  public:
   /// `state` [K, V] is the state before the first token.
-  GatedDeltaNet(Eigen::MatrixXd state, double scale);
+  /// Otherwise than a delta net lightning attention has no k^T S and takes q and k as they are.
+  GatedDeltaNet(Eigen::MatrixXd state, double scale, bool is_delta_net = true);
 
   void step(const DeltaNetToken& token);
 
@@ -59,6 +61,7 @@ class GatedDeltaNet {
  private:
   Eigen::MatrixXd state_;
   double scale_;
+  bool is_delta_net_;
   Eigen::RowVectorXd error_, noise_squared_;  ///< E and N^2 per column
   Eigen::RowVectorXd out_, out_error_, out_noise_;
 };

@@ -110,7 +110,8 @@ std::string traits_of(const ModelGeometry& model, const AttentionLayer& layer) {
   if (model.attention_chunk > 0) traits.push_back(fmt::format("chunk {}", model.attention_chunk));
   if (model.yarn.factor > 1) traits.push_back(fmt::format("YaRN {:g}", model.yarn.factor));
   if (model.has_delta_net()) {
-    traits.push_back(fmt::format("linear: gated delta net, {} key and {} value heads of {}/{}",
+    traits.push_back(fmt::format("linear: {}, {} key and {} value heads of {}/{}",
+                                 layer_of(model, LayerKind::kLinear, 1).recurrence(),
                                  model.linear_num_key_heads, model.linear_num_value_heads,
                                  model.linear_key_head_dim, model.linear_value_head_dim));
   }

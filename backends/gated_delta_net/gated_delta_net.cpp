@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/gated_delta_net/gated_delta_net.h"
 
+#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -20,12 +21,12 @@ namespace attnbench::gated_delta_net {
 /// part of the state is 16 KiB and stays in the first cache.
 inline constexpr int kColumns = 32;
 
-/// A token as the rule takes it: f32, q and k normalised, q times the scale.
+/// A token as the rule takes it: f32, q and k of a delta net normalised, q times the scale.
 struct Token {
-  const float* q;  ///< [K]
-  const float* k;  ///< [K]
-  const float* v;  ///< [kColumns]
-  float g;
+  const float* q;      ///< [K]
+  const float* k;      ///< [K]
+  const float* v;      ///< [kColumns]
+  const float* decay;  ///< [K], or one for all
   float beta;
 };
 
@@ -39,18 +40,24 @@ inline void normalise(float* x, std::int64_t n, float factor) {
   for (std::int64_t d = 0; d < n; ++d) x[d] *= by;
 }
 
+/// e^g of n log decays.
+inline void to_decays(const float* g, std::int64_t n, float* decay) {
+  for (std::int64_t d = 0; d < n; ++d) decay[d] = std::exp(g[d]);
+}
+
 /// One token over kColumns value dims: updates their part of the state, [K, kColumns], and writes
 /// their output. Columns are independent of one another, so those beyond a head's last value dim
 /// may hold zeros.
+template <bool kDecayOfKeyDims, bool kIsDeltaNet>
 inline void step(float* state, std::int64_t dim_k, const Token& token, float* out) {
   float w[kColumns] = {}, sum[kColumns] = {};
-  const float decay = std::exp(token.g);
   for (std::int64_t d = 0; d < dim_k; ++d) {
     float* const row = state + d * kColumns;
+    const float decay = token.decay[kDecayOfKeyDims ? d : 0];
 #pragma omp simd
     for (int c = 0; c < kColumns; ++c) {
       row[c] *= decay;
-      w[c] += token.k[d] * row[c];
+      if constexpr (kIsDeltaNet) w[c] += token.k[d] * row[c];
     }
   }
 #pragma omp simd
@@ -78,15 +85,24 @@ struct Item {
 struct Room {
   float* q;      ///< [K]
   float* k;      ///< [K]
+  float* decay;  ///< [K]
   float* v;      ///< [kColumns]
   float* out;    ///< [kColumns]
   float* state;  ///< [K, kColumns]
 };
 
+decltype(&step<false, true>) step_of(const AttentionLayer& layer) {
+  if (!layer.is_delta_net()) return &step<false, false>;
+  return layer.gate_dims() == 1 ? &step<false, true> : &step<true, true>;
+}
+
 class Planned final : public Plan {
  public:
   Planned(const ForwardBatch& batch, PlanMemory& memory)
-      : batch_(&batch), layer_(batch.problem->layer), threads_(omp_get_max_threads()) {
+      : batch_(&batch),
+        layer_(batch.problem->layer),
+        step_(step_of(layer_)),
+        threads_(omp_get_max_threads()) {
     const int blocks = static_cast<int>(ceil_div(layer_.head_dim_v, kColumns));
     std::int64_t first = 0;
     for (std::int64_t r = 0; r < batch.batch_size; ++r) {
@@ -99,7 +115,7 @@ class Planned final : public Plan {
     // The longest first, so that no thread begins it when the others are done.
     std::ranges::stable_sort(items_, std::ranges::greater{},
                              [&](const Item& item) { return batch.q_len(item.request); });
-    const std::int64_t floats = layer_.head_dim_qk * (2 + kColumns) + 2 * kColumns;
+    const std::int64_t floats = layer_.head_dim_qk * (3 + kColumns) + 2 * kColumns;
     room_floats_ = ceil_div(floats, std::int64_t{64}) * 64;
     const auto bytes = static_cast<std::size_t>(threads_ * room_floats_) * sizeof(float);
     scratch_ = static_cast<float*>(static_cast<void*>(memory.reserve(bytes)));
@@ -119,8 +135,9 @@ class Planned final : public Plan {
   [[nodiscard]] Room room_of(int thread) const {
     float* const q = scratch_ + thread * room_floats_;
     float* const k = q + layer_.head_dim_qk;
-    float* const v = k + layer_.head_dim_qk;
-    return {q, k, v, v + kColumns, v + 2 * kColumns};
+    float* const decay = k + layer_.head_dim_qk;
+    float* const v = decay + layer_.head_dim_qk;
+    return {q, k, decay, v, v + kColumns, v + 2 * kColumns};
   }
 
   void run_item(const Item& item, const Room& room) const {
@@ -147,11 +164,12 @@ class Planned final : public Plan {
       widen_row(io.k_new.dtype, io.k_new.row(t, key_head), room.k, dim_k);
       widen_row(io.v_new.dtype, io.v_new.row(t, item.head) + item.column * element, room.v,
                 columns);
-      normalise(room.q, dim_k, static_cast<float>(layer_.scale));
-      normalise(room.k, dim_k, 1);
-      const Token token{room.q, room.k, room.v, load(DType::kF32, io.g.row(t, item.head)),
+      prepare(dim_k, room);
+      to_decays(static_cast<const float*>(static_cast<const void*>(io.g.row(t, item.head))),
+                layer_.gate_dims(), room.decay);
+      const Token token{room.q, room.k, room.v, room.decay,
                         load(DType::kF32, io.beta.row(t, item.head))};
-      step(room.state, dim_k, token, room.out);
+      step_(room.state, dim_k, token, room.out);
       std::byte* const out = io.out.row(t, item.head) + item.column * size_bytes(io.out.dtype);
       for (int c = 0; c < columns; ++c) {
         store(io.out.dtype, out + c * size_bytes(io.out.dtype), room.out[c]);
@@ -160,6 +178,16 @@ class Planned final : public Plan {
       keep(room, row_bytes, batch_->intermediate_states->state(t, item.head) + item.column);
     }
     if (batch_->intermediate_states == nullptr) keep(room, row_bytes, state);
+  }
+
+  void prepare(std::int64_t dim_k, const Room& room) const {
+    const auto scale = static_cast<float>(layer_.scale);
+    if (layer_.is_delta_net()) {
+      normalise(room.q, dim_k, scale);
+      normalise(room.k, dim_k, 1);
+    } else {
+      for (std::int64_t d = 0; d < dim_k; ++d) room.q[d] *= scale;
+    }
   }
 
   /// The token whose state token `t` goes on from, of the first token the one before it: in a draft
@@ -185,6 +213,7 @@ class Planned final : public Plan {
 
   const ForwardBatch* batch_;
   AttentionLayer layer_;
+  decltype(&step<false, true>) step_;
   int threads_;
   std::vector<Item> items_;
   std::int64_t room_floats_ = 0;  ///< of a thread
@@ -193,15 +222,39 @@ class Planned final : public Plan {
 
 }  // namespace
 
-GatedDeltaNetBackend::GatedDeltaNetBackend() {
-  info_.name = "gated_delta_net";
+Support supports_family(const Problem& problem, Family family) {
+  if (!problem.layer.is_recurrent()) {
+    return Support::no("recurrent layers only: it keeps a state instead of keys and values");
+  }
+  if (problem.layer.family != family) {
+    return Support::no(fmt::format("{} only", words_of(family).layers));
+  }
+  return Support::yes();
+}
+
+BackendInfo gpu_info() {
+  BackendInfo info;
+  info.name = "gated_delta_net_cuda";
+  info.version = "1";
+  info.description = "gated delta rule token by token, a warp for eight value dims; f32";
+  info.index_format = "state_indices";
+  info.device = DeviceKind::kCuda;
+  info.cuda_graph = CudaGraphSupport::kUniformBatch;
+  // Padding requests have no state: nothing is read for them, and nothing written.
+  info.padding_seq_len = 0;
+  return info;
+}
+
+RecurrentBackend::RecurrentBackend(Family family) : family_(family) {
+  info_.name = words_of(family).name;
   info_.version = "1";
-  info_.description = "gated delta rule token by token, blocks of value dims; f32, all threads";
+  info_.description = fmt::format("{} token by token, blocks of value dims; f32, all threads",
+                                  words_of(family).rule);
   info_.index_format = "state_indices";
   info_.device = DeviceKind::kCpu;
 }
 
-std::unique_ptr<Plan> GatedDeltaNetBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
+std::unique_ptr<Plan> RecurrentBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   return std::make_unique<Planned>(batch, memory);
 }
 

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "lib/backend/backend.h"
@@ -12,13 +14,27 @@
 
 namespace attnbench::gated_delta_net {
 
-/// What both backends of this folder refuse.
-[[nodiscard]] inline Support supports_recurrent_layers(const Problem& problem) {
-  if (!problem.layer.is_recurrent()) {
-    return Support::no("recurrent layers only: it keeps a state instead of keys and values");
+inline constexpr std::array kFamilies = {Family::kGatedDeltaNet, Family::kKimiDelta,
+                                         Family::kLightning};
+
+/// What `attnbench list backends` says of a family of recurrent layers.
+struct FamilyWords {
+  std::string_view name;    ///< of the backend on a CPU
+  std::string_view rule;    ///< that it computes
+  std::string_view layers;  ///< that it takes
+};
+[[nodiscard]] constexpr FamilyWords words_of(Family family) {
+  if (family == Family::kKimiDelta) {
+    return {"kimi_delta", "gated delta rule with a decay for each key dim", "Kimi delta attention"};
   }
-  return Support::yes();
+  if (family == Family::kLightning) {
+    return {"lightning", "linear attention with a decay for each head", "lightning attention"};
+  }
+  return {"gated_delta_net", "gated delta rule", "gated delta nets"};
 }
+
+/// What both backends of a family refuse.
+[[nodiscard]] Support supports_family(const Problem& problem, Family family);
 
 /// States, key dims first. A layer with keys is refused however they lie: each layout is read, so
 /// that the refusal is that of the layer.
@@ -26,14 +42,14 @@ namespace attnbench::gated_delta_net {
   return {problem.layer.is_recurrent() ? KvLayout::kStatesKv : problem.cache.layout};
 }
 
-/// The gated delta rule token by token, in f32, on all threads of a CPU.
-class GatedDeltaNetBackend final : public Backend {
+/// One family's rule token by token, in f32, on all threads of a CPU.
+class RecurrentBackend final : public Backend {
  public:
-  GatedDeltaNetBackend();
+  explicit RecurrentBackend(Family family);
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
-    return supports_recurrent_layers(problem);
+    return supports_family(problem, family_);
   }
   [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
     return layouts_of_states(problem);
@@ -41,22 +57,12 @@ class GatedDeltaNetBackend final : public Backend {
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 
  private:
+  Family family_;
   BackendInfo info_;
 };
 
-/// What `attnbench list backends` says of the GPU's, with and without nvcc.
-[[nodiscard]] inline BackendInfo gpu_info() {
-  BackendInfo info;
-  info.name = "gated_delta_net_cuda";
-  info.version = "1";
-  info.description = "gated delta rule token by token, a warp for eight value dims; f32";
-  info.index_format = "state_indices";
-  info.device = DeviceKind::kCuda;
-  info.cuda_graph = CudaGraphSupport::kUniformBatch;
-  // Padding requests have no state: nothing is read for them, and nothing written.
-  info.padding_seq_len = 0;
-  return info;
-}
+/// The same of the GPU's, with and without nvcc.
+[[nodiscard]] BackendInfo gpu_info();
 
 /// The gated delta rule token by token, in f32, on a GPU.
 class GpuBackend final : public Backend {

@@ -10,33 +10,37 @@
 namespace attnbench::gated_delta_net {
 namespace {
 
-std::unique_ptr<Backend> make() { return std::make_unique<GatedDeltaNetBackend>(); }
+class RecurrentBackends : public testing::TestWithParam<Family> {
+ protected:
+  Registry::Factory make_ = [] { return std::make_unique<RecurrentBackend>(GetParam()); };
+};
+INSTANTIATE_TEST_SUITE_P(Families, RecurrentBackends, testing::ValuesIn(kFamilies));
 
-TEST(GatedDeltaNetBackend, conforms) { conformance::expect_all(make); }
+TEST_P(RecurrentBackends, conforms) { conformance::expect_all(make_); }
 
-TEST(GatedDeltaNetBackend, gives_a_request_alone_the_bits_that_it_has_in_its_batch) {
-  for (const Case& c : small_delta_nets()) conformance::expect_batch_invariance(make, c);
-  const std::vector<Case> drafts = small_delta_net_drafts();
+TEST_P(RecurrentBackends, gives_a_request_alone_the_bits_that_it_has_in_its_batch) {
+  for (const Case& c : small_delta_nets(GetParam())) conformance::expect_batch_invariance(make_, c);
+  const std::vector<Case> drafts = small_delta_net_drafts(GetParam());
   for (const Case& c : drafts) {
-    if (!c.padding.exists()) conformance::expect_batch_invariance(make, c);
+    if (!c.padding.exists()) conformance::expect_batch_invariance(make_, c);
   }
 }
 
-TEST(GatedDeltaNetBackend, leaves_padding_alone) {
-  conformance::expect_padding_changes_nothing(make);
+TEST_P(RecurrentBackends, leaves_padding_alone) {
+  conformance::expect_padding_changes_nothing(make_);
 }
 
 /// What a draft leaves behind its last token is what a prompt of the same tokens leaves.
-TEST(GatedDeltaNetBackend, leaves_behind_a_draft_the_bits_that_an_extend_leaves) {
+TEST_P(RecurrentBackends, leaves_behind_a_draft_the_bits_that_an_extend_leaves) {
   const auto device = make_cpu_device();
-  const Case draft = small_delta_net_drafts()[0];
+  const Case draft = small_delta_net_drafts(GetParam())[0];
   Case extend = draft;
   extend.mode = ForwardMode::kExtend;
   for (Request& request : extend.requests) request.tree_parents.clear();
   Fixture verified(draft, *device), extended(extend, *device);
   for (Fixture* each : {&verified, &extended}) each->fill(Fill::kNormal);
-  EXPECT_EQ(conformance::forward(*make(), verified, *device),
-            conformance::forward(*make(), extended, *device));
+  EXPECT_EQ(conformance::forward(*make_(), verified, *device),
+            conformance::forward(*make_(), extended, *device));
   const StatePool behind = verified.host_states(), after = extended.host_states();
   for (std::size_t r = 0; r < draft.requests.size(); ++r) {
     const std::int64_t last = draft.requests[r].q_len * static_cast<std::int64_t>(r + 1) - 1;
@@ -46,14 +50,14 @@ TEST(GatedDeltaNetBackend, leaves_behind_a_draft_the_bits_that_an_extend_leaves)
 }
 
 /// Of the tree 0 -> 1 -> 3, 0 -> 2 -> 4 the branch 0 2 4 is every other token.
-TEST(GatedDeltaNetBackend, leaves_behind_a_branch_of_a_tree_the_bits_that_an_extend_leaves) {
+TEST_P(RecurrentBackends, leaves_behind_a_branch_of_a_tree_the_bits_that_an_extend_leaves) {
   const auto device = make_cpu_device();
-  Case c = small_delta_net_drafts()[0];
+  Case c = small_delta_net_drafts(GetParam())[0];
   c.requests = {{.q_len = 5, .kv_len = 45}};
   c.requests[0].tree_parents = {-1, 0, 0, 1, 2};
   Fixture tree(c, *device), chain(c, *device);
   for (Fixture* each : {&tree, &chain}) each->fill(Fill::kNormal);
-  static_cast<void>(conformance::forward(*make(), tree, *device));
+  static_cast<void>(conformance::forward(*make_(), tree, *device));
 
   Problem problem = problem_of(c);
   problem.mode = ForwardMode::kExtend;
@@ -69,7 +73,7 @@ TEST(GatedDeltaNetBackend, leaves_behind_a_branch_of_a_tree_the_bits_that_an_ext
   }
   branch.tensors.out.stride[0] *= 2;
   PlanMemory memory(*device);
-  make()->plan(branch, memory)->run(*device->make_stream());
+  make_()->plan(branch, memory)->run(*device->make_stream());
 
   const StatePool behind = tree.host_states(), &after = *chain.batch().state_pool;
   EXPECT_TRUE(std::equal(behind.state(4, 0), behind.state(5, 0),
@@ -82,9 +86,9 @@ TEST(GatedDeltaNetBackend, leaves_behind_a_branch_of_a_tree_the_bits_that_an_ext
 }
 
 /// What a node has does not depend on the nodes of other branches.
-TEST(GatedDeltaNetBackend, shows_no_node_its_siblings) {
+TEST_P(RecurrentBackends, shows_no_node_its_siblings) {
   const auto device = make_cpu_device();
-  Case star = small_delta_net_drafts()[0];
+  Case star = small_delta_net_drafts(GetParam())[0];
   star.requests = {{.q_len = 4, .kv_len = 45}};
   star.requests[0].tree_parents = {-1, 0, 0, 0};
   Case other = star;
@@ -92,7 +96,7 @@ TEST(GatedDeltaNetBackend, shows_no_node_its_siblings) {
   Fixture one(star, *device), two(other, *device);
   for (Fixture* each : {&one, &two}) {
     each->fill(Fill::kNormal);
-    static_cast<void>(conformance::forward(*make(), *each, *device));
+    static_cast<void>(conformance::forward(*make_(), *each, *device));
   }
   const StatePool here = one.host_states(), there = two.host_states();
   for (const std::int64_t node : {0, 1, 2, 3}) {
@@ -102,18 +106,18 @@ TEST(GatedDeltaNetBackend, shows_no_node_its_siblings) {
   }
 }
 
-TEST(GatedDeltaNetBackend, agrees_with_the_reference_for_dims_of_no_round_size) {
+TEST_P(RecurrentBackends, agrees_with_the_reference_for_dims_of_no_round_size) {
   const int dims[][2] = {{1, 1}, {5, 3}, {33, 40}, {129, 256}};
   const auto device = make_cpu_device();
   for (const auto& [key_dim, value_dim] : dims) {
     for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
-      Case c = small_delta_nets().back();
+      Case c = small_delta_nets(GetParam()).back();
       c.dtype = dtype;
       c.layer.head_dim_qk = key_dim;
       c.layer.head_dim_v = value_dim;
       c.layer.scale = 1 / std::sqrt(static_cast<double>(key_dim));
       c.id = "dims/" + std::to_string(key_dim) + "/" + std::string(to_string(dtype));
-      GatedDeltaNetBackend backend;
+      RecurrentBackend backend(GetParam());
       Fixture fixture(c, *device);
       for (const Fill fill : {Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
         conformance::expect_agreement(backend, c, fill, *device, fixture);
@@ -122,8 +126,8 @@ TEST(GatedDeltaNetBackend, agrees_with_the_reference_for_dims_of_no_round_size) 
   }
 }
 
-TEST(GatedDeltaNetBackend, names_the_layer_where_it_reads_no_such_cache_either) {
-  const auto backend = make();
+TEST_P(RecurrentBackends, names_the_layer_where_it_reads_no_such_cache_either) {
+  const auto backend = make_();
   Problem problem = problem_of(small_plain_decode());
   problem.cache.page_size = 1;  // which ragged keys have
   const std::string reason = backend->supports(problem).reason();
@@ -135,21 +139,21 @@ TEST(GatedDeltaNetBackend, names_the_layer_where_it_reads_no_such_cache_either) 
   EXPECT_EQ(choose_format(*backend, problem, {}).support.reason(), reason);
 }
 
-TEST(GatedDeltaNetBackend, takes_no_layer_with_keys) {
-  EXPECT_FALSE(make()->supports(problem_of(small_plain_decode())));
-  EXPECT_FALSE(make()->supports(problem_of(small_mla())));
+TEST_P(RecurrentBackends, takes_no_layer_with_keys) {
+  EXPECT_FALSE(make_()->supports(problem_of(small_plain_decode())));
+  EXPECT_FALSE(make_()->supports(problem_of(small_mla())));
 }
 
 /// What engines do with a long prompt: the state that a chunk leaves is what the next one finds.
-TEST(GatedDeltaNetBackend, reaches_the_state_of_a_whole_prompt_chunk_by_chunk) {
-  Case whole = small_delta_nets().front();
+TEST_P(RecurrentBackends, reaches_the_state_of_a_whole_prompt_chunk_by_chunk) {
+  Case whole = small_delta_nets(GetParam()).front();
   whole.dtype = DType::kF32;
   whole.mode = ForwardMode::kExtend;
   whole.requests = {{.q_len = 37, .kv_len = 37}};
   const auto device = make_cpu_device();
   Fixture one(whole, *device), two(whole, *device);
   for (Fixture* fixture : {&one, &two}) fixture->fill(Fill::kNormal);
-  static_cast<void>(conformance::forward(*make(), one, *device));
+  static_cast<void>(conformance::forward(*make_(), one, *device));
 
   ForwardBatch chunk = two.batch();
   const AttentionTensors all = chunk.tensors;
@@ -163,7 +167,7 @@ TEST(GatedDeltaNetBackend, reaches_the_state_of_a_whole_prompt_chunk_by_chunk) {
     chunk.has_initial_state = {static_cast<std::uint8_t>(has_state)};
     PlanMemory memory(*device);
     const auto stream = device->make_stream();
-    make()->plan(chunk, memory)->run(*stream);
+    make_()->plan(chunk, memory)->run(*stream);
     chunk.tensors = all;
   };
   run_tokens(0, 20, false);

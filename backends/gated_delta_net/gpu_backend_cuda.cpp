@@ -90,7 +90,7 @@ class Planned final : public StepPlan {
 GpuBackend::GpuBackend() : info_(gpu_info()) {}
 
 Support GpuBackend::supports(const Problem& problem) const {
-  if (Support recurrent = supports_recurrent_layers(problem); !recurrent) return recurrent;
+  if (Support taken = supports_family(problem, Family::kGatedDeltaNet); !taken) return taken;
   if (problem.layer.head_dim_qk > kMostKeyDims) {
     return Support::no(
         fmt::format("key dims up to {} only: registers hold the columns of a state", kMostKeyDims));

@@ -265,7 +265,8 @@ class EnginePacksTest(unittest.TestCase):
     def test_only_vllm_s_kernels_have_states_with_value_dims_first(self):
         asked = problem(**DELTA_NET)
         turned = {name for name, backend in BACKENDS.items() if formats_of(backend, asked) == ["states_vk"]}
-        self.assertEqual(turned, {"vllm:fused_recurrent_gdn", "vllm:fused_recurrent_gdn_verify", "vllm:chunk_gdn"})
+        self.assertEqual(turned, {"vllm:fused_recurrent_gdn", "vllm:fused_recurrent_gdn_verify", "vllm:chunk_gdn",
+                                  "vllm:fused_recurrent_kda", "vllm:fused_recurrent_kda_verify"})
 
     def test_kernels_of_delta_nets_read_any_cache_of_a_layer_that_they_refuse(self):
         for layout in ("NHD", "ragged"):

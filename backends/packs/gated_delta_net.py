@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
-"""What packs with kernels of gated delta nets share."""
+"""What packs with kernels of recurrent layers share."""
 from engine_tools import Plan, first_reason, request_rows
 
+FAMILIES = {"recurrent": "gated delta nets", "kimi_delta": "Kimi delta attention", "lightning": "lightning attention"}
 CHUNK = 64  # tokens that a chunked kernel takes at a time, in flash-linear-attention as in what vLLM made of it
 
 
-def no_delta_net(problem, dtypes):
-    """Why a kernel of the gated delta rule cannot take the problem; None when it can. What has to hold besides, its own
+def no_delta_net(problem, dtypes, family):
+    """Why a kernel of a family's rule cannot take the problem; None when it can. What has to hold besides, its own
     pack adds."""
     return first_reason(
-        (problem.family != "recurrent", "recurrent layers only: it keeps a state instead of keys and values"),
+        (problem.family not in FAMILIES, "recurrent layers only: it keeps a state instead of keys and values"),
+        (problem.family != family, f"{FAMILIES[family]} only"),
         (problem.step != "attention", "attention only: it writes no cache"),
         (problem.dtype not in dtypes, f"activations in {' or '.join(dtypes)} only"),
         (problem.head_dim_qk > 256, "key dims up to 256 only"))
@@ -18,7 +20,7 @@ def no_delta_net(problem, dtypes):
 
 def layouts_of_states(problem, order):
     """States in that order. A layer with keys is refused however they lie, so that the refusal is that of the layer."""
-    return [order if problem.family == "recurrent" else problem.cache_layout]
+    return [order if problem.family in FAMILIES else problem.cache_layout]
 
 
 def no_drafts(problem):
@@ -27,10 +29,10 @@ def no_drafts(problem):
                          "no drafts: it returns the state behind the last token, a draft needs the one behind each"))
 
 
-def no_chunks(problem):
+def no_chunks(problem, family):
     """The same for a chunked one. What it computes of a chunk is kept in the type of the activations: f32 would be
     multiplied as TF32, and f16 does not hold keys behind a long decay."""
-    return no_delta_net(problem, ("bf16",)) or no_drafts(problem) or first_reason(
+    return no_delta_net(problem, ("bf16",), family) or no_drafts(problem) or first_reason(
         (problem.mode == "decode", "prompts and mixed steps: a decode is one token of a chunk of 64"),
         (problem.head_dim_qk % 16 != 0 or problem.head_dim_v % 16 != 0,
          "head dims that are multiples of 16 only: its products are of whole tiles"))
@@ -87,13 +89,18 @@ class GatheredStates(DeltaNetPlan):
             states.index_fill_(0, self.fresh, 0)
         return states
 
+    def gates(self):
+        if self.problem.family == "lightning":  # the same for all tokens
+            return {"g_gamma": self.g[0]}
+        return {"g": self.g.unsqueeze(0), "beta": self.beta.unsqueeze(0), "use_qk_l2norm_in_kernel": True}
+
     def launch(self):
         # One sequence, which cu_seqlens cuts.
-        q, k, v, g, beta = (tensor.unsqueeze(0) for tensor in (self.q, self.k, self.v, self.g, self.beta))
+        q, k, v = (tensor.unsqueeze(0) for tensor in (self.q, self.k, self.v))
         with self.torch.no_grad():
             out, states = self.backend.rule(
-                q, k, v, g=g, beta=beta, scale=self.problem.scale, initial_state=self.initial_states(),
-                output_final_state=True, use_qk_l2norm_in_kernel=True, **self.options)
+                q, k, v, scale=self.problem.scale, initial_state=self.initial_states(), output_final_state=True,
+                **self.gates(), **self.options)
             if self.backend.returns_out:
                 self.out.copy_(out[0])
             self.states.index_copy_(0, self.slots, states)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
-"""vLLM's gated delta rule, imported without starting vLLM."""
+"""vLLM's delta rules, imported without starting vLLM."""
 from engine_tools import first_reason
 from gated_delta_net import (DeltaNetPlan, GatheredStates, chunked_numerics, chunks_of, layouts_of_states, no_chunks,
                              no_delta_net)
@@ -8,7 +8,8 @@ from vllm_wheel import WITH_TRITON, import_from, linear_attention
 
 
 class DeltaNet:
-    """Of gated delta nets, whose states vLLM keeps value dims first."""
+    """Of delta nets, whose states vLLM keeps value dims first."""
+    family = "recurrent"
     requires = WITH_TRITON
     index_format = "state_indices, cu_seqlens"
     device = "cuda"
@@ -28,10 +29,11 @@ class DeltaNetDecode(DeltaNet):
     calls = {linear_attention("fused_recurrent"): kernel}
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
     padding_seq_len = 0
+    value_dims = 32  # of a block at most, and its grid as in fused_recurrent_gated_delta_rule_fwd
 
     def supports(self, problem):
         # With more tokens it wants a place for the state behind each of them, which is what drafts have.
-        return no_delta_net(problem, ("f32", "f16", "bf16")) or first_reason(
+        return no_delta_net(problem, ("f32", "f16", "bf16"), self.family) or first_reason(
             (problem.mode != "decode" or problem.max_q_len > 1, "decodes of one token only"))
 
     def numerics(self, problem):
@@ -48,12 +50,26 @@ class DeltaNetVerify(DeltaNetDecode):
     padding_seq_len = 1  # so that padding's is no request that begins here
 
     def supports(self, problem):
-        return no_delta_net(problem, ("f32", "f16", "bf16")) or first_reason(
+        return no_delta_net(problem, ("f32", "f16", "bf16"), self.family) or first_reason(
             (problem.mode != "target_verify", "drafts only"),
             (not problem.drafts_are_chains, "no draft trees that branch: its state goes on from the token before"))
 
     def plan(self, batch):
         return DeltaNetVerifyPlan(batch, self)
+
+
+class KimiDeltaDecode(DeltaNetDecode):
+    name = "vllm:fused_recurrent_kda"
+    description = "the same with a decay for each key dim; decodes"
+    family = "kimi_delta"
+    value_dims = 8  # as in fused_recurrent_kda_fwd
+
+
+class KimiDeltaVerify(DeltaNetVerify):
+    name = "vllm:fused_recurrent_kda_verify"
+    description = "the same with a decay for each key dim; drafts"
+    family = "kimi_delta"
+    value_dims = KimiDeltaDecode.value_dims
 
 
 class DeltaNetDecodePlan(DeltaNetPlan):
@@ -66,7 +82,7 @@ class DeltaNetDecodePlan(DeltaNetPlan):
         problem, torch = self.problem, self.torch
         requests, heads, dim_k, dim_v = batch.batch_size, problem.heads_kv, problem.head_dim_qk, problem.head_dim_v
         block_k, block_v = (1 << (dim - 1).bit_length() for dim in (dim_k, dim_v))
-        block_v = min(block_v, 32)  # these, and the grid, as in fused_recurrent_gated_delta_rule_fwd
+        block_v = min(block_v, backend.value_dims)
         self.slots = torch.empty(requests, dtype=torch.int32, device="cuda")
         if bool((batch.tensor("state_indices").torch() == 0).any()):
             raise ValueError("a request's state lies in slot 0, which vLLM's kernel takes for no slot")
@@ -81,7 +97,7 @@ class DeltaNetDecodePlan(DeltaNetPlan):
             "BV": block_v, "stride_init_state_token": self.states.stride(0),
             "stride_final_state_token": left.stride(0), "stride_indices_seq": 1, "stride_indices_tok": 1,
             "INPLACE_FINAL_STATE": left is self.states, "IS_BETA_HEADWISE": False, "USE_QK_L2NORM_IN_KERNEL": True,
-            "IS_KDA": False, "num_warps": 1, "num_stages": 3}
+            "IS_KDA": backend.family == "kimi_delta", "num_warps": 1, "num_stages": 3}
 
     def prepare(self, batch):
         self.slots.copy_(batch.tensor("state_indices").torch())
@@ -128,7 +144,7 @@ class DeltaNetChunks(DeltaNet):
     returns_out = False
 
     def supports(self, problem):
-        return no_chunks(problem)
+        return no_chunks(problem, self.family)
 
     def numerics(self, problem):
         return chunked_numerics(problem)

@@ -10,7 +10,7 @@ from flashmla_sparse_prefill import SparsePrefill
 from vllm_cascade import MERGE, Cascade
 from vllm_cache_writers import ConcatAndCacheMla, ReshapeAndCache, ReshapeAndCacheFlash
 from vllm_composite import COMPOSITE, TritonFlashAttn
-from vllm_delta_nets import DeltaNetChunks, DeltaNetDecode, DeltaNetVerify
+from vllm_delta_nets import DeltaNetChunks, DeltaNetDecode, DeltaNetVerify, KimiDeltaDecode, KimiDeltaVerify
 from vllm_fa3_sparse import Fa3MlaSparse
 from vllm_flashmla import FlashMla
 from vllm_index_builder import PageIndices
@@ -133,6 +133,6 @@ class Fa2Plan(Plan):
 
 
 backends = [*with_lse_variants(Fa3, Fa3Mla, Fa3MlaSparse, Fa3Cascade, Fa2, FlashMla, FlashMlaSparse, SparsePrefill),
-            TritonMla, TritonUnified, Fa3OrTriton, PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla,
-            DeltaNetDecode, DeltaNetVerify, DeltaNetChunks, PageIndices, TopKPerRow, PersistentTopK, CooperativeTopK,
-            PagedMqaLogits, MqaLogits]
+            TritonMla, TritonUnified, Fa3OrTriton, PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash,
+            ReshapeAndCache, ConcatAndCacheMla, DeltaNetDecode, DeltaNetVerify, DeltaNetChunks, KimiDeltaDecode,
+            KimiDeltaVerify, PageIndices, TopKPerRow, PersistentTopK, CooperativeTopK, PagedMqaLogits, MqaLogits]

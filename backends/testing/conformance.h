@@ -60,8 +60,7 @@ namespace attnbench::conformance {
   for (Case& c : small_ragged_cases()) all.push_back(std::move(c));
   for (Case& c : small_page_gaps()) all.push_back(std::move(c));
   for (Case& c : small_manager_pages()) all.push_back(std::move(c));
-  for (const Case& c : small_delta_nets()) all.push_back(c);
-  for (const Case& c : small_delta_net_drafts()) all.push_back(c);
+  for (Case& c : small_recurrent_steps()) all.push_back(std::move(c));
   for (const Case& small : all_small_cases()) {
     all.push_back(small);
     for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2}) {
@@ -196,8 +195,7 @@ inline void expect_equal_bits(const Registry::Factory& make, Device& device,
                               int BitwiseProperties::*property) {
   const auto backend = make();
   std::vector<Case> cases = all_small_cases();
-  for (const Case& c : small_delta_nets()) cases.push_back(c);
-  for (const Case& c : small_delta_net_drafts()) cases.push_back(c);
+  for (Case& c : small_recurrent_steps()) cases.push_back(std::move(c));
   for (const Case& c : cases) {
     if (!supports(*backend, c, device)) continue;
     Fixture fixture(c, device);
@@ -263,7 +261,7 @@ inline void expect_padding_changes_nothing(const Registry::Factory& make, const 
 /// Of requests, and of rows that belong to none.
 inline void expect_padding_changes_nothing(const Registry::Factory& make, Device& device) {
   std::vector<Case> cases = small_edge_shapes();
-  for (const Case& c : small_delta_net_drafts()) cases.push_back(c);
+  for (Case& c : small_recurrent_steps()) cases.push_back(std::move(c));
   for (const Case& c : cases) {
     if (c.padding.exists()) expect_padding_changes_nothing(make, c, device);
   }

@@ -25,7 +25,7 @@ Support unsupported_by_default(const Problem& problem, Features named, std::stri
                causal, causal_block, is_cross_attention, has_sinks, has_alibi, queries_apart,
                ranks] = layer;
   const Row rows[] = {
-      {Feature::kRecurrent, family == Family::kGatedDeltaNet,
+      {Feature::kRecurrent, layer.is_recurrent(),
        "no recurrent layers: it reads keys and values, where these keep a state (see "
        "gated_delta_net)"},
       {Feature::kLatent, family == Family::kLatent,

@@ -21,6 +21,8 @@ static_assert(static_cast<int>(DType::kE5M2) == ATTNBENCH_E5M2);
 static_assert(static_cast<int>(Family::kSoftmax) == ATTNBENCH_SOFTMAX);
 static_assert(static_cast<int>(Family::kLatent) == ATTNBENCH_LATENT);
 static_assert(static_cast<int>(Family::kGatedDeltaNet) == ATTNBENCH_RECURRENT);
+static_assert(static_cast<int>(Family::kKimiDelta) == ATTNBENCH_KIMI_DELTA);
+static_assert(static_cast<int>(Family::kLightning) == ATTNBENCH_LIGHTNING);
 static_assert(static_cast<int>(ForwardMode::kExtend) == ATTNBENCH_EXTEND);
 static_assert(static_cast<int>(ForwardMode::kDecode) == ATTNBENCH_DECODE);
 static_assert(static_cast<int>(ForwardMode::kMixed) == ATTNBENCH_MIXED);
@@ -224,11 +226,10 @@ void PluginBatch::set_indexer(const IndexerInputs& inputs, const IndexOutput& lo
 }
 
 void PluginBatch::set_states(const ForwardBatch& batch) {
-  for (const auto& [role, view] :
-       {std::pair{ATTNBENCH_G, &batch.tensors.g}, std::pair{ATTNBENCH_BETA, &batch.tensors.beta}}) {
-    set(role, *view);
-    tensors_[static_cast<std::size_t>(role)].rank = 2;
-  }
+  set(ATTNBENCH_G, batch.tensors.g);
+  if (batch.problem->layer.gate_dims() == 1) tensors_[ATTNBENCH_G].rank = 2;
+  set(ATTNBENCH_BETA, batch.tensors.beta);
+  tensors_[ATTNBENCH_BETA].rank = 2;
   set(ATTNBENCH_STATES, *batch.state_pool, batch.state_pool->slots);
   if (batch.intermediate_states != nullptr) {
     set(ATTNBENCH_INTERMEDIATE_STATES, *batch.intermediate_states, batch.q_tokens());

@@ -70,6 +70,7 @@ void set_scale_units(const Case& c, ContentParams& p) {
 ContentParams params_of(const Case& c, Fill fill) {
   const bool mla = c.layer.shares_row_of_k_and_v();
   ContentParams p;
+  p.is_lightning = c.layer.family == Family::kLightning;
   p.fill = fill;
   p.seed = combine(c.seed, static_cast<std::uint64_t>(fill));
   p.group_size = c.layer.group_size();
@@ -312,8 +313,12 @@ RowScale Contents::v_scale(std::int64_t request, std::int64_t position, int head
   return v_row_scale(params_, source_of(request, position).stream, position, head);
 }
 
-float Contents::gate(std::int64_t request, std::int64_t position, int head) const {
-  return delta_net_gate(step_params(), own_stream(request), position, head);
+void Contents::gate_row(std::int64_t request, std::int64_t position, int head,
+                        std::span<float> row) const {
+  for (std::size_t d = 0; d < row.size(); ++d) {
+    row[d] =
+        delta_net_gate(step_params(), own_stream(request), position, head, static_cast<int>(d));
+  }
 }
 
 float Contents::beta(std::int64_t request, std::int64_t position, int head) const {

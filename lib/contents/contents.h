@@ -47,9 +47,10 @@ class Contents {
   [[nodiscard]] float sink(int head) const;
 
   // Of a recurrent layer, by the formulas of delta_net_rows.h. `head` is a value head.
-  /// Log decay at a position of this step, at most 0.
-  [[nodiscard]] float gate(std::int64_t request, std::int64_t position, int head) const;
-  /// How far the state's value under the key moves towards the new one: inside (0, 1).
+  /// Log decay at a position of this step, at most 0: AttentionLayer::gate_dims() values.
+  void gate_row(std::int64_t request, std::int64_t position, int head, std::span<float> row) const;
+  /// How far the state's value under the key moves towards the new one: inside (0, 1), or 1
+  /// throughout (lightning).
   [[nodiscard]] float beta(std::int64_t request, std::int64_t position, int head) const;
   /// Row `key_dim` of the state before the step: head_dim_v values. A request without prefix has
   /// none: zeros.

@@ -6,21 +6,23 @@
 
 #include "lib/contents/content_rows.h"
 
-// The formulas of a gated delta net's contents, for host and GPU alike (content_rows.h says why).
+// The formulas of a recurrent layer's contents, for host and GPU alike (content_rows.h says why).
 // What each fill shows:
 //   normal, timing, sample   everything at random, memories of two to a hundred tokens
 //   needle       one of eight keys at a time, no decay, beta near 1: an output is one earlier value
 //   tag          one key throughout, beta 1/2: an output is a fading mean of tags, newest first
 //   sparse_int   small integers, some keys all zeros (the norm's eps), decays of 1 and 1/2
-//   extreme      decays to nothing, keys of 2^-12 (where eps weighs) to 2^10, large values
+//   extreme      decays to nothing, keys of 2^-12 (where eps weighs) to 2^10, large values; where
+//                keys are not normalised they go up to 2, so that f16 holds an output
+// Gates of lightning attention are parameters: the same for all tokens and fills.
 namespace attnbench {
 
 namespace content_detail {
 inline constexpr std::int64_t kNeedleKeys = 8;
 
 /// Uniform in [0, 1), a multiple of 2^-24.
-[[nodiscard]] constexpr float uniform(std::uint64_t key) {
-  return static_cast<float>(element_bits(key, 0) >> 8) * 0x1p-24f;
+[[nodiscard]] constexpr float uniform(std::uint64_t key, std::uint32_t dim = 0) {
+  return static_cast<float>(element_bits(key, dim) >> 8) * 0x1p-24f;
 }
 
 /// 2^-n for small n.
@@ -49,7 +51,9 @@ inline constexpr std::int64_t kNeedleKeys = 8;
       break;
     case Fill::kExtreme:
       r.formula = Formula::kNormal;
-      r.factor = element_bits(r.key, 1u << 20) % 2 == 0 ? 0x1p-12f : 0x1p10f;
+      r.factor = element_bits(r.key, 1u << 20) % 2 == 0 ? 0x1p-12f
+                 : p.is_lightning                       ? 2.0f
+                                                        : 0x1p10f;
       break;
     case Fill::kSample:
     case Fill::kNormal:
@@ -73,7 +77,7 @@ inline constexpr std::int64_t kNeedleKeys = 8;
 [[nodiscard]] constexpr RowRecipe delta_net_v(const ContentParams& p, std::uint64_t stream,
                                               std::int64_t position, int head) {
   RowRecipe r = v_recipe(p, stream, position, head);
-  if (p.fill == Fill::kExtreme) r.factor = 0x1p8f;
+  if (p.fill == Fill::kExtreme && !p.is_lightning) r.factor = 0x1p8f;
   return r;
 }
 
@@ -83,15 +87,17 @@ inline constexpr std::int64_t kNeedleKeys = 8;
   RowRecipe r;
   r.key = row_key(p.seed, Role::kState, stream, key_dim, head);
   r.formula = Formula::kNormal;
-  r.factor = p.fill == Fill::kExtreme ? 0x1p8f : 1.0f;
+  r.factor = p.fill == Fill::kExtreme && !p.is_lightning ? 0x1p8f : 1.0f;
   return r;
 }
 
-/// Log decay of a token under a value head.
+/// Log decay of a token under a value head, of key dim `dim` where each has its own.
 [[nodiscard]] constexpr float delta_net_gate(const ContentParams& p, std::uint64_t stream,
-                                             std::int64_t position, int head) {
+                                             std::int64_t position, int head, int dim) {
+  // Slopes of a first layer's 64 heads go from 2^-0.125 to 2^-8 (vLLM, _build_slope_tensor).
+  if (p.is_lightning) return -content_detail::half_to(1 + head % 8);
   const std::uint64_t key = row_key(p.seed, Role::kGate, stream, position, head);
-  const float u = content_detail::uniform(key);
+  const float u = content_detail::uniform(key, static_cast<std::uint32_t>(dim));
   switch (p.fill) {
     case Fill::kNeedle:
     case Fill::kTag:
@@ -105,13 +111,14 @@ inline constexpr std::int64_t kNeedleKeys = 8;
     case Fill::kTiming:
       break;
   }
-  // Between 1/128 and 1 by head, as a model's learned rates differ.
-  return -content_detail::half_to(1 + head % 6) * (0.5f + u);
+  // Between 1/128 and 1 by head and key dim, as a model's learned rates differ.
+  return -content_detail::half_to(1 + (head + dim) % 6) * (0.5f + u);
 }
 
-/// Inside (0, 1).
+/// Inside (0, 1); 1 of lightning attention.
 [[nodiscard]] constexpr float delta_net_beta(const ContentParams& p, std::uint64_t stream,
                                              std::int64_t position, int head) {
+  if (p.is_lightning) return 1;
   const float u = content_detail::uniform(row_key(p.seed, Role::kBeta, stream, position, head));
   switch (p.fill) {
     case Fill::kNeedle:

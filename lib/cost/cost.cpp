@@ -187,7 +187,7 @@ Cost softmax_cost(const Case& c) {
   return cost;
 }
 
-/// Gated delta net: work for each token, none for what came before.
+/// A recurrent layer: work for each token, none for what came before.
 Cost delta_net_cost(const Case& c) {
   const AttentionLayer& layer = c.layer;
   const std::int64_t f32 = size_bytes(DType::kF32);
@@ -199,16 +199,22 @@ Cost delta_net_cost(const Case& c) {
     states += c.mode == ForwardMode::kTargetVerify ? request.q_len : 1;  // written
   }
   const Count state_bytes = states * layer.heads_out() * state * f32;
+  // Lightning's gates are a number a head, and no beta.
+  const bool gated = layer.is_delta_net();
+  const std::int64_t gates = gated ? layer.gate_dims() + 1 : 0;
   const Count token_bytes = (Count(2 * layer.heads_k()) * layer.head_dim_qk +
                              Count(2 * layer.heads_out()) * layer.head_dim_v) *
                                 size_bytes(c.dtype) +
-                            Count(2 * layer.heads_out()) * f32;
+                            Count(layer.heads_out()) * gates * f32;
+  const Count parameters = gated ? 0 : Count(layer.heads_out()) * f32;
   Cost cost;
-  // Decay (one multiplication an element), k^T S, S + k w and q^T S (two operations each).
-  cost.flops = (Count(7) * layer.heads_out() * state * c.q_tokens()).value();
+  // Decay (one multiplication an element), S + k w, q^T S and a delta net's k^T S (two operations
+  // each).
+  cost.flops = (Count(gated ? 7 : 5) * layer.heads_out() * state * c.q_tokens()).value();
   cost.kv_bytes_unique = cost.kv_bytes_streamed = state_bytes.value();
   cost.bytes_unique = cost.bytes_streamed =
-      (state_bytes + token_bytes * c.q_tokens() + Count(std::ssize(c.requests)) * f32).value();
+      (state_bytes + token_bytes * c.q_tokens() + parameters + Count(std::ssize(c.requests)) * f32)
+          .value();
   return cost;
 }
 

@@ -71,15 +71,30 @@ TEST(ModelMemory, has_pages_of_a_hybrid_model_that_hold_a_state) {
   pages.page_size = 16;
   EXPECT_EQ(memory_of("qwen3-next-80b-a3b", 1, pages).manager_page_tokens(), 1056);
   EXPECT_EQ(memory_of("llama-3.1-8b", 1, pages).manager_page_tokens(), std::nullopt);
-  EXPECT_EQ(memory_of("minimax-text-01", 1, pages).manager_page_tokens(), std::nullopt);
 }
 
-TEST(ModelMemory, knows_no_bytes_of_linear_layers_of_another_sort) {
-  const ModelMemory memory = memory_of("minimax-text-01");
+TEST(ModelMemory, knows_no_bytes_of_linear_layers_of_unknown_heads) {
+  ModelGeometry model = *find_model("minimax-text-01");
+  model.linear_num_key_heads = 0;
+  const ModelMemory memory = model_memory(model, 1, kBf16Rows, DType::kBF16);
   EXPECT_EQ(kind_of(memory, LayerKind::kLinear).state_bytes, std::nullopt);
   EXPECT_FALSE(kind_of(memory, LayerKind::kLinear).runs);
   EXPECT_EQ(memory.request_bytes(100), std::nullopt);
   EXPECT_EQ(memory.kv_bytes_per_token(), 10 * 8 * 256 * 2);
+}
+
+// Lightning attention has no convolution before it: 64 states of 128 x 128 in f32.
+TEST(ModelMemory, of_lightning_attention_is_its_states) {
+  const ModelMemory memory = memory_of("minimax-text-01");
+  EXPECT_EQ(kind_of(memory, LayerKind::kLinear).state_bytes, 64 * 128 * 128 * 4);
+  EXPECT_EQ(kind_of(memory, LayerKind::kLinear).convolution_bytes, 0);
+}
+
+// Kimi Linear: 32 states of 128 x 128 in f32, and three inputs of q, k and v in bf16.
+TEST(ModelMemory, of_kimi_delta_attention_is_its_states_and_a_convolution_s_inputs) {
+  const ModelMemory memory = memory_of("kimi-linear-48b");
+  EXPECT_EQ(kind_of(memory, LayerKind::kLinear).state_bytes, 32 * 128 * 128 * 4);
+  EXPECT_EQ(kind_of(memory, LayerKind::kLinear).convolution_bytes, 3 * 3 * 32 * 128 * 2);
 }
 
 TEST(ModelMemory, bounds_a_request_by_its_window_and_its_chunk) {

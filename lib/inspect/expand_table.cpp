@@ -32,7 +32,7 @@ std::string geometry_text(const Case& c) {
           ? fmt::format("{} {} layers", c.model_layers.layers, c.model_layers.kind)
           : "",
       l.shares_row_of_k_and_v() ? "MLA absorbed"
-      : l.is_recurrent()        ? "gated delta net"
+      : l.is_recurrent()        ? std::string(l.recurrence())
                                 : "",
       fmt::format("{} {} heads", l.heads_q, l.is_recurrent() ? "key" : "q"),
       fmt::format("{} {} head{}", l.heads_kv, l.is_recurrent() ? "value" : "kv",

@@ -18,8 +18,23 @@ std::string_view AttentionLayer::attention() const {
       return "mla";
     case Family::kGatedDeltaNet:
       return "gated_delta_net";
+    case Family::kKimiDelta:
+      return "kimi_delta";
+    case Family::kLightning:
+      return "lightning";
   }
   return "?";
+}
+
+std::string_view AttentionLayer::recurrence() const {
+  switch (family) {
+    case Family::kKimiDelta:
+      return "Kimi delta attention";
+    case Family::kLightning:
+      return "lightning attention";
+    default:
+      return "gated delta net";
+  }
 }
 
 double logit_temperature(const AttentionLayer& layer, std::int64_t place) {

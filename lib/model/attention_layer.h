@@ -11,8 +11,16 @@ namespace attnbench {
 
 /// What a layer computes, and from which tensors: keys and values of their own, or one latent row
 /// that serves as both (multi-head latent attention: DeepSeek-V2, arXiv:2405.04434, section 2.1),
-/// or a state per request that each token updates (gated delta net, arXiv:2412.06464).
-enum class Family : std::uint8_t { kSoftmax, kLatent, kGatedDeltaNet };
+/// or a state S per request and value head that each token updates:
+///   S <- e^g S;  w = beta (v - k^T S) of a delta net, else beta v;  S <- S + k w;  o = scale q^T S
+/// Delta nets normalise q and k.
+enum class Family : std::uint8_t {
+  kSoftmax,
+  kLatent,
+  kGatedDeltaNet,  ///< arXiv:2412.06464: g is a number of a value head
+  kKimiDelta,      ///< arXiv:2510.26692: g has a number for each key dim
+  kLightning,      ///< arXiv:2401.04658: g is the same for all tokens, beta is 1; no delta
+};
 
 /// What a sliding window counts between two nodes of a draft tree: their places among the request's
 /// keys, as engines do (SGLang's Triton extend kernel), or positions in the text that a branch
@@ -102,12 +110,22 @@ struct AttentionLayer {
   [[nodiscard]] constexpr int heads_out() const { return is_recurrent() ? heads_kv : heads_q; }
   /// Heads of this step's keys.
   [[nodiscard]] constexpr int heads_k() const { return is_recurrent() ? heads_q : heads_kv; }
-  /// "mha", "mla" or "gated_delta_net": records' word for what is computed.
+  /// "mha", "mla", "gated_delta_net", "kimi_delta" or "lightning": records' word for what is
+  /// computed.
   [[nodiscard]] std::string_view attention() const;
+  /// Of a recurrent layer in words: "gated delta net".
+  [[nodiscard]] std::string_view recurrence() const;
   /// A row of the cache serves as key and, its first columns, as value.
   [[nodiscard]] constexpr bool shares_row_of_k_and_v() const { return family == Family::kLatent; }
   /// A state per request instead of keys and values per token; no softmax, so no LSE.
-  [[nodiscard]] constexpr bool is_recurrent() const { return family == Family::kGatedDeltaNet; }
+  [[nodiscard]] constexpr bool is_recurrent() const { return family >= Family::kGatedDeltaNet; }
+  [[nodiscard]] constexpr bool is_delta_net() const {
+    return family == Family::kGatedDeltaNet || family == Family::kKimiDelta;
+  }
+  /// Log decays of a token and value head of a recurrent layer: one for all key dims, or one each.
+  [[nodiscard]] constexpr int gate_dims() const {
+    return family == Family::kKimiDelta ? head_dim_qk : 1;
+  }
 };
 
 /// What logits of the query at `place` are multiplied by, 1 in a layer without temperature. A

@@ -185,30 +185,6 @@ void read_heads(const JsonFields& config, const HfModelType& type, ModelGeometry
   read_alibi(config, type, model);
 }
 
-/// After the kinds of layers. Without linear layers the figures mean nothing.
-void read_linear_layers(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
-  if (model.kinds[LayerKind::kLinear] == 0) return;
-  model.linear_kind = type.linear_kind;
-  if (model.linear_kind != LinearAttentionKind::kGatedDeltaNet) return;
-  const auto read = [&](const char* key, std::int64_t most, int fallback) {
-    return static_cast<int>(config.whole(key, 1, most).value_or(fallback));
-  };
-  const int keys = read("linear_num_key_heads", kMaxHeads, type.linear_num_key_heads);
-  const int values = read("linear_num_value_heads", kMaxHeads, type.linear_num_value_heads);
-  const int key_dim = read("linear_key_head_dim", kMaxHeadDim, type.linear_key_head_dim);
-  const int value_dim = read("linear_value_head_dim", kMaxHeadDim, type.linear_value_head_dim);
-  if (values % keys != 0) {
-    throw ConfigError(fmt::format("{} is {}, no multiple of {} key heads",
-                                  config.path_of("linear_num_value_heads"), values, keys));
-  }
-  model.linear_num_key_heads = keys;
-  model.linear_num_value_heads = values;
-  model.linear_key_head_dim = key_dim;
-  model.linear_value_head_dim = value_dim;
-  model.linear_conv_kernel_dim =
-      read("linear_conv_kernel_dim", kMaxHeadDim, model.linear_conv_kernel_dim);
-}
-
 /// Of Qwen2.5-1M, whatever the model type, as engines read it; sizes that are left out are those of
 /// vLLM's vllm/attention/backends/dual_chunk_flash_attn.py.
 void read_dual_chunk(const JsonFields& config, ModelGeometry& model) {
@@ -291,7 +267,7 @@ ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type,
     read_heads(config, type, model);
   }
   read_hf_layer_kinds(config, type, model);
-  read_linear_layers(config, type, model);
+  read_hf_linear_layers(config, type, model);
   read_dual_chunk(config, model);
   if (type.encoder_len > 0) {
     model.encoder_len =

@@ -330,6 +330,28 @@ TEST(HfConfig, of_gemma_3n_has_layers_that_read_the_keys_of_others) {
             "read");
 }
 
+TEST(HfConfig, of_kimi_linear_states_the_heads_of_its_linear_layers) {
+  const ModelGeometry model = read(R"({"model_type": "kimi_linear", "num_hidden_layers": 8,
+    "linear_attn_config": {"full_attn_layers": [4, 8], "kda_layers": [1, 2, 3, 5, 6, 7],
+    "num_heads": 12, "head_dim": 64, "short_conv_kernel_size": 3}})");
+  const AttentionLayer linear = layer_of(model, LayerKind::kLinear, 1);
+  EXPECT_EQ(linear.family, Family::kKimiDelta);
+  EXPECT_EQ(linear.heads_q, 12);
+  EXPECT_EQ(linear.heads_kv, 12);
+  EXPECT_EQ(linear.head_dim_qk, 64);
+  EXPECT_EQ(model.linear_conv_kernel_dim, 3);
+}
+
+TEST(HfConfig, of_minimax_has_linear_layers_with_a_head_for_each_query_head) {
+  const ModelGeometry model = read(R"({"model_type": "minimax", "num_attention_heads": 16,
+    "num_key_value_heads": 4, "head_dim": 96})");
+  const AttentionLayer linear = layer_of(model, LayerKind::kLinear, 2);
+  EXPECT_EQ(linear.family, Family::kLightning);
+  EXPECT_EQ(linear.heads_kv, 8);
+  EXPECT_EQ(linear.head_dim_qk, 96);
+  EXPECT_EQ(model.linear_conv_kernel_dim, 1);
+}
+
 TEST(HfConfig, of_jamba_has_a_full_layer_in_each_period) {
   const std::string jamba = R"({"model_type": "jamba", "attn_layer_period": 8)";
   EXPECT_EQ(read(jamba + "}").kinds, counts(4, LayerKind::kLinear, 28));

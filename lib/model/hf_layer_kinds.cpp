@@ -265,6 +265,22 @@ std::int64_t chunk_of(const JsonFields& config, const HfModelType& type) {
   return config.whole("attention_chunk_size", 1, kMaxWindow).value_or(type.attention_chunk);
 }
 
+/// In Kimi's own map.
+void read_kimi_delta(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
+  const auto layers =
+      config.states("linear_attn_config") ? config.object("linear_attn_config") : std::nullopt;
+  const auto read = [&](const char* key, std::int64_t most, int fallback) {
+    const auto stated = layers ? layers->whole(key, 1, most) : std::nullopt;
+    return static_cast<int>(stated.value_or(fallback));
+  };
+  model.linear_num_key_heads = model.linear_num_value_heads =
+      read("num_heads", kMaxHeads, type.linear_num_key_heads);
+  model.linear_key_head_dim = model.linear_value_head_dim =
+      read("head_dim", kMaxHeadDim, type.linear_key_head_dim);
+  model.linear_conv_kernel_dim =
+      read("short_conv_kernel_size", kMaxHeadDim, model.linear_conv_kernel_dim);
+}
+
 }  // namespace
 
 bool all_full(const JsonFields& config, std::string_view key) {
@@ -305,12 +321,42 @@ void read_hf_layer_kinds(const JsonFields& config, const HfModelType& type, Mode
   need(LayerKind::kChunked, model.attention_chunk, "attention_chunk_size");
   read_kv_sharing(config, type, model);
   const bool stated = type.linear_kind != LinearAttentionKind::kUnknown;
-  if (model.kinds[LayerKind::kLinear] > 0 && stated &&
-      type.linear_kind != LinearAttentionKind::kGatedDeltaNet) {
+  if (model.kinds[LayerKind::kLinear] > 0 && stated && !can_run(type.linear_kind)) {
     model.add_note(fmt::format("the linear layers are {}", to_string(type.linear_kind)));
   }
   if (model.kinds[LayerKind::kSliding] == 0) model.sliding_window = 0;
   if (model.kinds[LayerKind::kChunked] == 0) model.attention_chunk = 0;
+}
+
+void read_hf_linear_layers(const JsonFields& config, const HfModelType& type,
+                           ModelGeometry& model) {
+  if (model.kinds[LayerKind::kLinear] == 0) return;
+  model.linear_kind = type.linear_kind;
+  if (model.linear_kind == LinearAttentionKind::kKimiDelta)
+    return read_kimi_delta(config, type, model);
+  if (model.linear_kind == LinearAttentionKind::kLightning) {  // heads and dims of its full layers
+    model.linear_num_key_heads = model.linear_num_value_heads = model.heads_q;
+    model.linear_key_head_dim = model.linear_value_head_dim = model.head_dim;
+    model.linear_conv_kernel_dim = 1;
+  }
+  if (model.linear_kind != LinearAttentionKind::kGatedDeltaNet) return;
+  const auto read = [&](const char* key, std::int64_t most, int fallback) {
+    return static_cast<int>(config.whole(key, 1, most).value_or(fallback));
+  };
+  const int keys = read("linear_num_key_heads", kMaxHeads, type.linear_num_key_heads);
+  const int values = read("linear_num_value_heads", kMaxHeads, type.linear_num_value_heads);
+  const int key_dim = read("linear_key_head_dim", kMaxHeadDim, type.linear_key_head_dim);
+  const int value_dim = read("linear_value_head_dim", kMaxHeadDim, type.linear_value_head_dim);
+  if (values % keys != 0) {
+    throw ConfigError(fmt::format("{} is {}, no multiple of {} key heads",
+                                  config.path_of("linear_num_value_heads"), values, keys));
+  }
+  model.linear_num_key_heads = keys;
+  model.linear_num_value_heads = values;
+  model.linear_key_head_dim = key_dim;
+  model.linear_value_head_dim = value_dim;
+  model.linear_conv_kernel_dim =
+      read("linear_conv_kernel_dim", kMaxHeadDim, model.linear_conv_kernel_dim);
 }
 
 }  // namespace attnbench

@@ -18,4 +18,7 @@ namespace attnbench {
 /// them.
 void read_hf_layer_kinds(const JsonFields& config, const HfModelType& type, ModelGeometry& model);
 
+/// After the kinds of layers: heads and dims of the linear ones, without which they mean nothing.
+void read_hf_linear_layers(const JsonFields& config, const HfModelType& type, ModelGeometry& model);
+
 }  // namespace attnbench

@@ -79,7 +79,7 @@ struct HfModelType {
   int v_head_dim = 0;  ///< 0: no default is known
   int index_topk = 0;  ///< 0: its layers have no indexer
   int index_n_heads = 0;
-  /// What its linear layers compute; of gated delta nets its config names the heads and dims.
+  /// What its linear layers compute; of delta nets its config names the heads and dims.
   LinearAttentionKind linear_kind = LinearAttentionKind::kUnknown;
   int linear_num_key_heads = 0;  ///< 0 here and below: of another sort
   int linear_num_value_heads = 0;

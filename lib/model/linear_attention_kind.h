@@ -22,6 +22,12 @@ enum class LinearAttentionKind : std::uint8_t {
 inline constexpr std::array<std::string_view, 6> kLinearAttentionKindWords = {
     "unknown", "gated_delta_net", "kimi_delta", "lightning", "mamba", "mamba2"};
 
+/// Whether attnbench runs layers of this kind.
+[[nodiscard]] constexpr bool can_run(LinearAttentionKind kind) {
+  return kind == LinearAttentionKind::kGatedDeltaNet || kind == LinearAttentionKind::kKimiDelta ||
+         kind == LinearAttentionKind::kLightning;
+}
+
 /// "gated delta nets".
 [[nodiscard]] constexpr std::string_view to_string(LinearAttentionKind sort) {
   switch (sort) {

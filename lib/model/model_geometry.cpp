@@ -56,8 +56,19 @@ AttentionLayer mha_layer(const ModelGeometry& model, int tp) {
   return layer;
 }
 
+Family family_of(LinearAttentionKind kind) {
+  switch (kind) {
+    case LinearAttentionKind::kKimiDelta:
+      return Family::kKimiDelta;
+    case LinearAttentionKind::kLightning:
+      return Family::kLightning;
+    default:
+      return Family::kGatedDeltaNet;
+  }
+}
+
 /// Key heads are never replicated: a rank has the value heads that share its key heads.
-AttentionLayer delta_net_layer(const ModelGeometry& model, int tp) {
+AttentionLayer linear_layer(const ModelGeometry& model, int tp) {
   const int keys = model.linear_num_key_heads, values = model.linear_num_value_heads;
   if (values % keys != 0) {
     throw ConfigError(
@@ -67,12 +78,13 @@ AttentionLayer delta_net_layer(const ModelGeometry& model, int tp) {
     throw ConfigError(fmt::format("{} key heads do not divide among tp {} ranks", keys, tp));
   }
   AttentionLayer layer;
-  layer.family = Family::kGatedDeltaNet;
+  layer.family = family_of(model.linear_kind);
   layer.heads_q = keys / tp;
   layer.heads_kv = values / tp;
   layer.head_dim_qk = model.linear_key_head_dim;
   layer.head_dim_v = model.linear_value_head_dim;
-  layer.scale = 1.0 / std::sqrt(layer.head_dim_qk);
+  // MiniMax's kernel has none (vLLM, model_executor/layers/lightning_attn.py).
+  layer.scale = layer.is_delta_net() ? 1.0 / std::sqrt(layer.head_dim_qk) : 1.0;
   layer.ranks = tp;
   return layer;
 }
@@ -112,7 +124,8 @@ std::string cannot_run(const ModelGeometry& model, LayerKind kind) {
         model.name);
   }
   return fmt::format(
-      "attnbench cannot run the linear layers of {}: it runs gated delta nets with known heads{}",
+      "attnbench cannot run the linear layers of {}: it runs gated delta nets, "
+      "Kimi delta and lightning attention with known heads{}",
       model.name, model.notes.empty() ? "" : "; its notes: " + model.notes);
 }
 
@@ -145,7 +158,7 @@ LayerKind kind_to_run(const ModelGeometry& model, std::optional<LayerKind> asked
     refuse(
         fmt::format("{} has no layer that attnbench can run: {}", model.name, model.kinds.text()),
         "full, sliding, chunked, sparse and cross layers can be run, and linear ones that are "
-        "gated delta nets");
+        "gated delta nets, Kimi delta or lightning attention");
   }
   if (can_run(model, *asked)) return *asked;
   std::string allowed;
@@ -186,7 +199,7 @@ std::string notes_on(const ModelGeometry& model, LayerKind kind) {
 
 AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp, MlaForm form) {
   expects(std::ranges::find(kRunnable, kind) != std::end(kRunnable), "a layer that cannot be run");
-  if (kind == LayerKind::kLinear) return delta_net_layer(model, tp);
+  if (kind == LayerKind::kLinear) return linear_layer(model, tp);
   if (tp < 1 || model.heads_q % tp != 0) {
     throw ConfigError(
         fmt::format("{} query heads do not divide among tp {} ranks", model.heads_q, tp));

@@ -68,13 +68,14 @@ struct ModelGeometry {
   int index_topk = 0;
   int index_n_heads = 0;
   LinearAttentionKind linear_kind = LinearAttentionKind::kUnknown;  ///< of the linear layers
-  // Gated delta net of the linear layers; all 0 where those are of another sort, or unknown.
+  // Of linear layers that can be run; all 0 where those are of another kind, or unknown.
   int linear_num_key_heads = 0;  ///< of queries too
   int linear_num_value_heads = 0;
   int linear_key_head_dim = 0;
   int linear_value_head_dim = 0;
-  /// Taps of the causal convolution before a gated delta net, whose last taps - 1 inputs stay in
-  /// memory for each request; 4 is transformers' default (qwen3_next/configuration_qwen3_next.py).
+  /// Taps of the causal convolution before a delta net (1: none), whose last taps - 1 inputs stay
+  /// in memory for each request; 4 is transformers' default
+  /// (qwen3_next/configuration_qwen3_next.py).
   int linear_conv_kernel_dim = 4;
   /// Of latent attention alone. Models with plain heads multiply cos and sin by YaRN's attention
   /// factor instead, so their queries and keys carry it before attention begins.

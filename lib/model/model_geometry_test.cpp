@@ -107,11 +107,6 @@ TEST(ModelPresets, say_what_linear_layers_compute) {
   EXPECT_THROW((void)parse_model(hybrid, "x"), ConfigError);
   EXPECT_THROW((void)parse_model(hybrid + "linear_attention: mamba\n", "x"), ConfigError);
   EXPECT_THROW((void)parse_model(whole + "linear_attention: lightning\n", "x"), ConfigError);
-  EXPECT_THROW((void)parse_model(hybrid + "linear_attention: lightning\nlinear_num_key_heads: 2\n"
-                                          "linear_num_value_heads: 2\nlinear_key_head_dim: 64\n"
-                                          "linear_value_head_dim: 64\n",
-                                 "x"),
-               ConfigError);
   EXPECT_EQ(preset("qwen3.5-27b").linear_kind, LinearAttentionKind::kGatedDeltaNet);
 }
 
@@ -229,6 +224,42 @@ TEST(ModelGeometry, linear_layers_of_qwen3_next_are_gated_delta_nets_shared_by_t
   EXPECT_THROW((void)layer_of(model, LayerKind::kLinear, 32), ConfigError);
 }
 
+TEST(ModelGeometry, linear_layers_of_kimi_linear_have_a_decay_for_each_key_dim) {
+  const ModelGeometry& model = preset("kimi-linear-48b");
+  const AttentionLayer layer = layer_of(model, kind_to_run(model, LayerKind::kLinear), 4);
+  EXPECT_EQ(layer.family, Family::kKimiDelta);
+  EXPECT_EQ(layer.heads_q, 8);
+  EXPECT_EQ(layer.heads_kv, 8);
+  EXPECT_EQ(layer.gate_dims(), 128);
+  EXPECT_DOUBLE_EQ(layer.scale, 1 / std::sqrt(128.0));
+}
+
+TEST(ModelGeometry, linear_layers_of_minimax_take_queries_as_they_are) {
+  const ModelGeometry& model = preset("minimax-text-01");
+  const AttentionLayer layer = layer_of(model, kind_to_run(model, LayerKind::kLinear), 8);
+  EXPECT_EQ(layer.family, Family::kLightning);
+  EXPECT_EQ(layer.heads_q, 8);
+  EXPECT_EQ(layer.heads_kv, 8);
+  EXPECT_EQ(layer.head_dim_qk, 128);
+  EXPECT_EQ(layer.head_dim_v, 128);
+  EXPECT_EQ(layer.scale, 1);
+}
+
+TEST(KindToRun, refuses_linear_layers_whose_heads_are_unknown) {
+  const ModelGeometry model = parse_model(
+      "layers: 4\nlayer_kinds: {full: 1, linear: 3}\nlinear_attention: lightning\nheads_q: 8\n"
+      "heads_kv: 8\nhead_dim: 64\nstatus: not checked\n",
+      "m");
+  try {
+    (void)kind_to_run(model, LayerKind::kLinear);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.diagnostics().front().message,
+              "attnbench cannot run the linear layers of m: it runs gated delta nets, Kimi delta "
+              "and lightning attention with known heads");
+  }
+}
+
 struct Asked {
   const char* model;
   std::optional<LayerKind> kind;
@@ -237,10 +268,6 @@ struct Asked {
 
 TEST(KindToRun, must_be_spelled_out_where_the_model_s_own_attention_is_missing) {
   for (const Asked& asked : {
-           Asked{"kimi-linear-48b", LayerKind::kLinear,
-                 "attnbench cannot run the linear layers of kimi-linear-48b: it runs gated delta "
-                 "nets with known heads; its notes: the full layers are latent attention without "
-                 "RoPE; the linear ones are Kimi delta attention, 32 heads x 128"},
            Asked{"llama-3.1-8b", LayerKind::kSliding,
                  "llama-3.1-8b has no sliding layers, but 32 full"},
            Asked{"mistral-7b-v0.1", LayerKind::kFull,

@@ -112,9 +112,6 @@ std::string flaw_of(const ModelGeometry& m) {
   if (any && (!all || m.kinds[LayerKind::kLinear] == 0)) {
     return "linear layers, their heads and their dims belong together";
   }
-  if (any && m.linear_kind != LinearAttentionKind::kGatedDeltaNet) {
-    return "these heads and dims of linear layers are those of gated delta nets";
-  }
   if ((m.kinds[LayerKind::kLinear] > 0) != (m.linear_kind != LinearAttentionKind::kUnknown)) {
     return "linear layers and linear_attention belong together";
   }

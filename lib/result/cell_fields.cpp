@@ -60,9 +60,9 @@ std::vector<RecordField> cell_fields() {
       {"kv_dtype", "kv_dtype", "", word<kDTypes, &R::kv_cache, &KvCacheConfig::dtype>(),
        "Of the KV cache; null here and below: the layer has none", has_kv_cache},
       {"heads_q", "heads_q", "", member<&R::layer, &AttentionLayer::heads_q>(),
-       "Query heads of this tensor-parallel rank; gated_delta_net: heads of queries and keys"},
+       "Query heads of this tensor-parallel rank; of linear layers heads of queries and keys"},
       {"heads_kv", "heads_kv", "", member<&R::layer, &AttentionLayer::heads_kv>(),
-       "KV heads of this rank; gated_delta_net: heads of values, states and outputs"},
+       "KV heads of this rank; of linear layers heads of values, states and outputs"},
       {"head_dim_qk", "head_dim_qk", "", member<&R::layer, &AttentionLayer::head_dim_qk>(),
        "Length of q and k rows"},
       {"head_dim_v", "head_dim_v", "", member<&R::layer, &AttentionLayer::head_dim_v>(),
@@ -73,8 +73,8 @@ std::vector<RecordField> cell_fields() {
        "Tensor-parallel ranks that share the heads; the heads above are one rank's"},
       {"layer/attention", "attention", "", attention_access(),
        "Separate heads of keys and values (MHA, GQA, MQA), absorbed multi-head latent attention, a "
-       "step of it whose prompts are expanded, or a gated delta net, which keeps a state instead "
-       "of keys and values"},
+       "step of it whose prompts are expanded, or a linear layer (gated delta net, Kimi delta or "
+       "lightning attention), which keeps a state instead of keys and values"},
   };
   add_rows<&R::layer>(fields, "layer/", layer_fields());
   add_rows<&R::kv_cache>(fields, "kv_cache/", cache_fields(), has_kv_cache);

@@ -80,7 +80,8 @@ FieldAccess computed(Json (*value)(const Record&), Json type) {
 
 FieldAccess attention_access() {
   static constexpr std::array kFamilies = {Family::kSoftmax, Family::kLatent,
-                                           Family::kGatedDeltaNet};
+                                           Family::kGatedDeltaNet, Family::kKimiDelta,
+                                           Family::kLightning};
   static constexpr std::string_view kComposed = "mla_composed";
   return {[](const Record& r) { return Json(r.is_composed ? kComposed : r.layer.attention()); },
           [](Record& r, const std::string& text) {
@@ -92,7 +93,7 @@ FieldAccess attention_access() {
             }
             throw ConfigError(fmt::format("unknown word '{}'", text));
           },
-          {{"enum", {"mha", "mla", kComposed, "gated_delta_net"}}}};
+          {{"enum", {"mha", "mla", kComposed, "gated_delta_net", "kimi_delta", "lightning"}}}};
 }
 
 FieldAccess graph_n_status_access() {

@@ -101,7 +101,8 @@ std::vector<RecordField> make_fields() {
        "(query, key) pairs that the mask lets through, for a query head; the mean, rounded up, "
        "where lists of chosen keys that repeat keys differ"},
       {"flops", "flops", "", member<&R::cost, &Cost::flops>(),
-       "2 heads_q (head_dim_qk + head_dim_v) visible_pairs; gated_delta_net: 7 heads_kv "
+       "2 heads_q (head_dim_qk + head_dim_v) visible_pairs; linear layers: 7 (lightning 5) "
+       "heads_kv "
        "head_dim_qk head_dim_v q_tokens"},
       {"bytes_unique", "bytes_unique", "bytes", member<&R::cost, &Cost::bytes_unique>(),
        "Each distinct byte of Q, K, V, O and LSE once"},
@@ -171,7 +172,7 @@ std::vector<RecordField> make_fields() {
        "Query token within the request"},
       {"error/worst/head", "worst_head", "",
        at_least(-1, member<&R::error, &Error::worst, &Worst::head>()),
-       "Query head; gated_delta_net: value head"},
+       "Query head; of linear layers value head"},
       {"error/worst/dim", "worst_dim", "",
        at_least(-1, member<&R::error, &Error::worst, &Worst::dim>()), "-1: the LSE"},
       {"error/worst/page", "worst_page", "",

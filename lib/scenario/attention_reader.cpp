@@ -159,7 +159,7 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
       const std::string message = fmt::format("{} on a linear layer", entry.key);
       return refuse(
           entry.key, message.c_str(),
-          "a gated delta net has a state instead of keys: of `attention` it takes scale only; "
+          "a linear layer has a state instead of keys: of `attention` it takes scale only; "
           "attention: none takes back what defaults say");
     }
   }

@@ -321,8 +321,7 @@ bool check_recurrent_mode(const BuiltBatch& batch, const AttentionLayer& layer, 
                   "layer: full, or layers: {full: 1}");
   }
   if (batch.mode != ForwardMode::kDllmExtend) return true;
-  return refuse("dllm_extend",
-                "a gated delta net runs decode, extend, mixed and target_verify steps");
+  return refuse("dllm_extend", "linear layers run decode, extend, mixed and target_verify steps");
 }
 
 }  // namespace

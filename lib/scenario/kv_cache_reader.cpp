@@ -317,7 +317,7 @@ std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activatio
   }
   if (layer.is_recurrent()) {
     problems.add(node->place, "kv_cache on a linear layer",
-                 "a gated delta net has no KV cache, but one state of f32 per request: leave "
+                 "a linear layer has no KV cache, but one state of f32 per request: leave "
                  "kv_cache out; kv_cache: none takes back what defaults say");
     return std::nullopt;
   }

@@ -107,16 +107,25 @@ bool read_rope_scaling(const YamlNode& node, ModelGeometry& model, Problems& pro
   return read.has_value();
 }
 
-/// A model whose only layer is a gated delta net: these four keys and no others.
+/// The kinds of linear layers that can be run.
+constexpr auto kLinearWords = std::span(kLinearAttentionKindWords).subspan(1, 3);
+
+bool read_linear_attention(const YamlNode& node, ModelGeometry& model, Problems& problems) {
+  const auto choice = read_choice(node, "linear_attention", kLinearWords, problems);
+  if (choice) model.linear_kind = static_cast<LinearAttentionKind>(*choice + 1);
+  return choice.has_value();
+}
+
+/// A model whose only layer is linear: four keys, and which kind it is.
 std::optional<NamedGeometry> read_inline_delta_net(const StrictMap& map, Problems& problems) {
   NamedGeometry model{kInlineModel, {}};
   ModelGeometry& g = model.geometry;
   g.name = model.name;
   g.layers = 1;
   g.kinds = LayerCounts(LayerKind::kLinear, 1);
-  g.linear_kind = LinearAttentionKind::kGatedDeltaNet;
+  g.linear_kind = LinearAttentionKind::kGatedDeltaNet;  // unless linear_attention says otherwise
   constexpr const char* kNeeds =
-      "a gated delta net needs linear_num_key_heads, linear_num_value_heads, linear_key_head_dim "
+      "a linear layer needs linear_num_key_heads, linear_num_value_heads, linear_key_head_dim "
       "and linear_value_head_dim";
   constexpr const char* kKeys[] = {"linear_num_key_heads", "linear_num_value_heads",
                                    "linear_key_head_dim", "linear_value_head_dim"};
@@ -126,14 +135,13 @@ std::optional<NamedGeometry> read_inline_delta_net(const StrictMap& map, Problem
     return std::nullopt;
   }
   if (!read_rows(map, g, problems)) return std::nullopt;
-  if (map.node().entries.size() == std::size(kKeys)) return model;
   for (const YamlEntry& entry : map.node().entries) {
     if (entry.key.starts_with("linear_")) continue;
     problems.add(entry.value->place, fmt::format("{} beside linear_num_key_heads", entry.key),
                  kNeeds);
-    break;
+    return std::nullopt;
   }
-  return std::nullopt;
+  return model;
 }
 
 std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problems) {
@@ -264,8 +272,11 @@ KeySection model_section() {
         "MLA: columns of the cached row behind the latent.", "required for MLA"},
        {"rope_scaling", by_hand(read_rope_scaling, "a map", "", "rope_scaling"),
         "MLA: YaRN, which multiplies the scale.", "none"},
+       {"linear_attention",
+        by_hand(read_linear_attention, list_of_words(kLinearWords), "`gated_delta_net`"),
+        "What a linear layer computes, which this key and the next four describe."},
        {"linear_num_key_heads", dim(&M::linear_num_key_heads),
-        "Gated delta net, which these four keys describe: heads of Q and K.", "none"},
+        "Of a linear layer: heads of Q and K.", "none"},
        {"linear_num_value_heads", dim(&M::linear_num_value_heads),
         "Heads of V, of the state and of O; a multiple of the key heads.", "none"},
        {"linear_key_head_dim", dim(&M::linear_key_head_dim),

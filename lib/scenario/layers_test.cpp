@@ -55,13 +55,14 @@ TEST(Layers, join_the_labels_of_a_sweep) {
 }
 
 TEST(Layers, that_cannot_be_run_are_named_as_left_out) {
-  const Scenario scenario = layered(
-      "defaults: {model: kimi-linear-48b, layers: all}\n"
-      "mixes: {chat: {batch: 2q1s4k}}\n");
+  const std::string path = testing::TempDir() + "layers_test_jamba.json";
+  std::ofstream(path) << R"({"model_type": "jamba", "attn_layer_period": 8})";
+  const Scenario scenario =
+      layered("mixes: {chat: {model: {hf_config: " + path + "}, layers: all, batch: 2q1s4k}}\n");
   ASSERT_THAT(case_ids(scenario), ElementsAreArray({"chat/full"}));
-  EXPECT_EQ(scenario.cases[0].model_layers.of_step, 7);
-  EXPECT_EQ(scenario.cases[0].model_layers.left_out, "20 linear");
-  EXPECT_THAT(scenario.cases[0].model_note, HasSubstr("20 linear layers are left out"));
+  EXPECT_EQ(scenario.cases[0].model_layers.of_step, 4);
+  EXPECT_EQ(scenario.cases[0].model_layers.left_out, "28 linear");
+  EXPECT_THAT(scenario.cases[0].model_note, HasSubstr("28 linear layers are left out"));
 }
 
 TEST(Layers, of_which_some_read_the_keys_of_others_say_how_many) {

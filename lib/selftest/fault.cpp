@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 84> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 85> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -80,6 +80,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 84> kNames{{
     {Fault::kDiffersBetweenRuns, "differs between runs"},
     {Fault::kThrows, "throws"},
     {Fault::kDeltaNetIgnoresDecay, "delta net: no decay"},
+    {Fault::kDeltaNetDecayOfNextKeyDim, "delta net: decay of next key dim"},
     {Fault::kDeltaNetIgnoresBeta, "delta net: no beta"},
     {Fault::kDeltaNetKeyHeadOffByOne, "delta net: key head off by one"},
     {Fault::kDeltaNetIgnoresInitialState, "delta net: no initial state"},

@@ -84,6 +84,7 @@ enum class Fault : std::uint8_t {
   kThrows,
   // Of recurrent layers alone.
   kDeltaNetIgnoresDecay,
+  kDeltaNetDecayOfNextKeyDim,
   kDeltaNetIgnoresBeta,
   kDeltaNetKeyHeadOffByOne,
   kDeltaNetIgnoresInitialState,

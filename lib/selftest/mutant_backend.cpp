@@ -84,25 +84,39 @@ class DeltaNetRun {
                   view.row(t, key_head_) + static_cast<std::int64_t>(d) * size_bytes(view.dtype));
       squares += x[d] * x[d];
     }
-    if (fault_ == Fault::kDeltaNetNoNorm) return x;
+    if (layer_->is_delta_net() == (fault_ == Fault::kDeltaNetNoNorm)) return x;
     const float eps = fault_ == Fault::kDeltaNetNoEps ? 0.0f : 1e-6f;
     const float norm = std::sqrt(squares + eps);
     for (float& value : x) value /= norm;
     return x;
   }
 
-  void update(const std::vector<float>& k, std::int64_t t, float decay, float beta) {
+  /// By key dim.
+  [[nodiscard]] std::vector<float> decays(std::int64_t t) const {
+    const ConstTensorView& g = batch_->tensors.g;
+    std::vector<float> decay(to_size(layer_->head_dim_qk), 1);
+    if (fault_ == Fault::kDeltaNetIgnoresDecay) return decay;
+    const std::int64_t next = fault_ == Fault::kDeltaNetDecayOfNextKeyDim ? 1 : 0;
+    for (std::size_t d = 0; d < decay.size(); ++d) {
+      const std::int64_t from = (static_cast<std::int64_t>(d) + next) % g.shape[2];
+      decay[d] = std::exp(load(g.dtype, g.row(t, head_) + from * size_bytes(g.dtype)));
+    }
+    return decay;
+  }
+
+  void update(const std::vector<float>& k, std::int64_t t, const std::vector<float>& decay,
+              float beta) {
     const auto columns = to_size(layer_->head_dim_v);
     const ConstTensorView& v = batch_->tensors.v_new;
     for (std::size_t c = 0; c < columns; ++c) {
       float seen = 0;
       for (std::size_t d = 0; d < k.size(); ++d) {
-        state_[d * columns + c] *= decay;
+        state_[d * columns + c] *= decay[d];
         seen += k[d] * state_[d * columns + c];
       }
       const float value =
           load(v.dtype, v.row(t, head_) + static_cast<std::int64_t>(c) * size_bytes(v.dtype));
-      const float w = beta * (value - seen);
+      const float w = beta * (layer_->is_delta_net() ? value - seen : value);
       for (std::size_t d = 0; d < k.size(); ++d) {
         float& element = state_[d * columns + c];
         element += k[d] * w;
@@ -125,8 +139,7 @@ class DeltaNetRun {
   void step(std::int64_t t) {
     const AttentionTensors& io = batch_->tensors;
     const std::vector<float> q = normalised(io.q, t), k = normalised(io.k_new, t);
-    const float g = load(DType::kF32, io.g.row(t, head_));
-    const float decay = fault_ == Fault::kDeltaNetIgnoresDecay ? 1.0f : std::exp(g);
+    const std::vector<float> decay = decays(t);
     const float beta =
         fault_ == Fault::kDeltaNetIgnoresBeta ? 1.0f : load(DType::kF32, io.beta.row(t, head_));
     if (fault_ == Fault::kDeltaNetOutputBeforeUpdate) write_out(q, t);

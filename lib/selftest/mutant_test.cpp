@@ -46,8 +46,7 @@ const std::vector<Examined>& small_examined() {
       }
     }
     add(all_small_cases());
-    add(small_delta_nets());
-    add(small_delta_net_drafts());
+    add(small_recurrent_steps());
     std::ranges::stable_sort(cases, {}, [](const Case& c) { return c.q_tokens() * c.kv_tokens(); });
     return examine(cases);
   }();

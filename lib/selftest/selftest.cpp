@@ -206,6 +206,14 @@ std::vector<Case> selftest_cases() {
   delta_net.layer.heads_kv = 4;
   delta_net.layer.head_dim_qk = 16;
 
+  Case kimi_delta = delta_net;
+  kimi_delta.id = "kimi_delta";
+  kimi_delta.layer.family = Family::kKimiDelta;
+
+  Case lightning = delta_net;
+  lightning.id = "lightning";
+  lightning.layer.family = Family::kLightning;
+
   // A chain of drafts behind a prefix, and a tree behind none.
   Case draft = delta_net;
   draft.id = "delta_net_draft";
@@ -224,8 +232,8 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed, window,     tree, chunks, dual,      blocks, spans,       chosen,
-          units, duplicates, fp8,  latent, delta_net, draft,  long_context};
+  return {mixed,      window, tree,   chunks,    dual,       blocks,    spans, chosen,      units,
+          duplicates, fp8,    latent, delta_net, kimi_delta, lightning, draft, long_context};
 }
 
 }  // namespace attnbench

@@ -69,7 +69,7 @@ std::string layer_text(const Case& c) {
   if (c.model_layers.layers > 0) {
     facts.push_back(fmt::format("{} of {} layers", c.model_layers.layers, c.model_layers.of_step));
   }
-  if (layer.is_recurrent()) facts.emplace_back("gated delta net");
+  if (layer.is_recurrent()) facts.emplace_back(layer.recurrence());
   if (!layer.causal)
     facts.emplace_back(layer.is_cross_attention ? "cross attention" : "not causal");
   if (c.tp > 1) facts.push_back(fmt::format("tp {}", c.tp));

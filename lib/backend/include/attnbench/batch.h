@@ -61,8 +61,8 @@ enum attnbench_role {
   /* u8 [q_len, kv_len] per request, concatenated: draft trees, except in cross layers */
   ATTNBENCH_CUSTOM_MASK = 15,
   ATTNBENCH_MASK_INDPTR = 16, /* i64 [B + 1] elements of custom_mask, cumulative */
-  /* This and the next four: only in ATTNBENCH_RECURRENT, which has no caches, tables or slots. */
-  ATTNBENCH_G = 17,    /* [T, Hkv] f32 log decay, at most 0 */
+  /* This and the next four: only in recurrent families, which have no caches, tables or slots. */
+  ATTNBENCH_G = 17,    /* [T, Hkv] f32 log decay, at most 0; ATTNBENCH_KIMI_DELTA: [T, Hkv, dk] */
   ATTNBENCH_BETA = 18, /* [T, Hkv] f32 inside (0, 1) */
   /* [slots, Hkv, dk, dv] f32: read and written; only read in a target_verify. Only the requests'
    * slots may change. */
@@ -77,7 +77,7 @@ enum attnbench_role {
   /* Queries in two tensors (queries_apart), dense; absent otherwise. */
   ATTNBENCH_Q_NOPE = 25, /* [T, Hq, dv], the latent columns */
   ATTNBENCH_Q_PE = 26,   /* [T, Hq, dk - dv], the rope columns */
-  /* Only in a target_verify of ATTNBENCH_RECURRENT. f32 [T, Hkv, dk, dv]: entry t is written with
+  /* Only in a target_verify of recurrent families. f32 [T, Hkv, dk, dv]: entry t is written with
    * the state after query token t, except for padding. The state of a node starts from the entry of
    * its parent. The state of node 0 starts from the request's slot of ATTNBENCH_STATES. */
   ATTNBENCH_INTERMEDIATE_STATES = 27,

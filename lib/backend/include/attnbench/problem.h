@@ -31,7 +31,12 @@ enum attnbench_family {
    * h uses key head h / (heads_kv / heads_q). The kernel L2-normalises q and k (eps 1e-6). Per
    * token: S = e^g S; S += k (beta (v - k^T S))^T; out = scale q^T S. There are no caches and no
    * LSE. */
-  ATTNBENCH_RECURRENT = 2
+  ATTNBENCH_RECURRENT = 2,
+  /* Kimi delta attention: the same, but each key dim has a g of its own. */
+  ATTNBENCH_KIMI_DELTA = 3,
+  /* Lightning attention: q and k are not normalised, g is the same for all tokens, beta is 1, and
+   * S += k v^T. */
+  ATTNBENCH_LIGHTNING = 4
 };
 
 enum attnbench_mode {
@@ -40,7 +45,7 @@ enum attnbench_mode {
   ATTNBENCH_MIXED = 2,
   ATTNBENCH_IDLE = 3,
   /* Draft trees. custom_mask says which keys a node sees; in a cross layer a node sees all keys.
-   * For ATTNBENCH_RECURRENT see ATTNBENCH_INTERMEDIATE_STATES. */
+   * For recurrent families see ATTNBENCH_INTERMEDIATE_STATES. */
   ATTNBENCH_TARGET_VERIFY = 4,
   ATTNBENCH_DRAFT_EXTEND = 5,
   ATTNBENCH_SPLIT_PREFILL = 6,   /* computed as an extend */
@@ -54,7 +59,7 @@ enum attnbench_layout {
   ATTNBENCH_COMBINED = 2, /* [2, pages, page_size, heads, dim]: NHD, all of K, then all of V */
   ATTNBENCH_X_PACKED = 3, /* K [pages, heads, dim / x, page_size, x], x = 16 bytes of elements, V
                            * [pages, heads, dim, page_size] */
-  /* Order of ATTNBENCH_STATES, for ATTNBENCH_RECURRENT. A backend that names neither order gets
+  /* Order of ATTNBENCH_STATES, for recurrent families. A backend that names neither order gets
    * states_kv. */
   ATTNBENCH_STATES_KV = 4, /* [slots, heads, dk, dv] */
   ATTNBENCH_STATES_VK = 5, /* [slots, heads, dv, dk]; the tensor's dims stay, its strides say so */
