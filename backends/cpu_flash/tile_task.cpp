@@ -106,16 +106,16 @@ void load_rows(const ForwardBatch& batch, const Item& item, const Geometry& g, c
 /// behind the query. Returns how many.
 std::int64_t load_chosen_keys(const ForwardBatch& batch, const Item& item, std::int32_t* to) {
   const AttentionLayer& layer = batch.problem->layer;
-  const ChosenKeys& chosen = *batch.chosen;
+  const std::int64_t unit = layer.selection.unit;
   const int group = layer.group_size();
   const std::int64_t token = item.row_begin / group;
   const std::int64_t place = batch.kv_len(item.request) - batch.q_len(item.request) + token;
-  const std::span<const std::int32_t> list = chosen.list(
-      first_token(batch, item.request) + token, layer.selection_group(item.kv_head * group));
+  const std::span<const std::int32_t> list = listed_units(
+      batch, first_token(batch, item.request) + token, layer.selection_group(item.kv_head * group));
   std::int64_t count = 0;
   for (std::int64_t i = item.key_begin; i < item.key_end; ++i) {
-    const std::int64_t entry = list[to_size(i / chosen.unit)];
-    const std::int64_t key = entry * chosen.unit + i % chosen.unit;
+    const std::int64_t entry = list[to_size(i / unit)];
+    const std::int64_t key = entry * unit + i % unit;
     if (entry >= 0 && key <= place) to[count++] = static_cast<std::int32_t>(key);
   }
   return count;

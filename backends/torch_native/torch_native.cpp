@@ -166,7 +166,7 @@ const float* PlannedDense::mark_chosen(std::int64_t request, std::int64_t token,
   std::fill_n(scratch_.chosen, keys, 0.0f);
   const int group = batch_.problem->layer.selection_group(head);
   for (const std::int64_t entry :
-       batch_.chosen->list(first_token(batch_, request) + token, group)) {
+       listed_units(batch_, first_token(batch_, request) + token, group)) {
     if (entry < 0) continue;
     const std::int64_t end = std::min((entry + 1) * unit, keys);
     for (std::int64_t j = entry * unit; j < end; ++j) scratch_.chosen[j] += 1;

@@ -3,6 +3,7 @@
 #include "lib/batch/forward_batch.h"
 
 #include "lib/base/error.h"
+#include "lib/base/int_math.h"
 
 namespace attnbench {
 namespace {
@@ -47,6 +48,14 @@ std::int64_t ForwardBatch::kv_len(std::int64_t r) const {
 const DeviceBatch& device_batch_of(const ForwardBatch& batch) {
   expects(batch.device_batch != nullptr, "a batch without its index tensors");
   return *batch.device_batch;
+}
+
+std::span<const std::int32_t> listed_units(const ForwardBatch& batch, std::int64_t token,
+                                           std::int64_t group) {
+  const ChosenKeys& chosen = *batch.chosen;
+  const std::int64_t list = token * chosen.groups + group;
+  return {device_batch_of(batch).topk_indices + list * chosen.width,
+          to_size(chosen.lengths[to_size(list)])};
 }
 
 }  // namespace attnbench

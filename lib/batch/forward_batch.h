@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "lib/batch/chosen_keys.h"
@@ -109,6 +110,12 @@ struct ForwardBatch {
 
 /// The batch's index tensors. Throws InternalError where no fixture has set them.
 [[nodiscard]] const DeviceBatch& device_batch_of(const ForwardBatch& batch);
+
+/// The entries that count of the list of a query token for a group of heads, where a CPU reads
+/// them: in the batch's index tensors, since a selector of the same step may just have left them
+/// there.
+[[nodiscard]] std::span<const std::int32_t> listed_units(const ForwardBatch& batch,
+                                                         std::int64_t token, std::int64_t group);
 
 /// The scales of a step's queries; they lie where its tensors do.
 [[nodiscard]] inline QScaleArray q_scale_array(const ForwardBatch& batch) {
