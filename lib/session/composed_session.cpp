@@ -4,71 +4,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <utility>
 
 #include "lib/base/counter_hash.h"
 #include "lib/base/error.h"
+#include "lib/fixture/joint_sample_io.h"
 #include "lib/measure/device_samples.h"
 #include "lib/session/case_support.h"
 #include "lib/session/placed_samples.h"
 
 namespace attnbench {
 namespace {
-
-/// The inputs and outputs of all parts of a composed step as those of one sample: each part takes
-/// the contents of the same number, and what is collected is the parts' rows one behind the other.
-class JointSampleIo final : public SampleIo {
- public:
-  /// They outlive it and have one set each.
-  explicit JointSampleIo(std::vector<SampleIo*> parts) : parts_(std::move(parts)) {}
-
-  [[nodiscard]] std::int64_t sets() const override { return 1; }
-  void poison_outputs(Stream& stream) override {
-    for (SampleIo* part : parts_) part->poison_outputs(stream);
-  }
-  void rewrite_keys(std::int64_t first_number, Stream& stream) override {
-    for (SampleIo* part : parts_) part->rewrite_keys(first_number, stream);
-  }
-  [[nodiscard]] std::int64_t stage(std::int64_t first_number, std::int64_t samples,
-                                   Stream& stream) override {
-    std::int64_t staged = samples;
-    for (SampleIo* part : parts_) {
-      staged = std::min(staged, part->stage(first_number, samples, stream));
-    }
-    return staged;
-  }
-  void write(std::int64_t first_number, Stream& stream) override {
-    for (SampleIo* part : parts_) part->write(first_number, stream);
-  }
-  void collect(std::int64_t set, std::int64_t first_number, Stream& stream) override {
-    for (SampleIo* part : parts_) part->collect(set, first_number, stream);
-  }
-  /// The parts' copies are complete only once the stream is done.
-  [[nodiscard]] std::span<const std::byte> collected() const override {
-    collected_.clear();
-    for (const SampleIo* part : parts_) {
-      const std::span<const std::byte> rows = part->collected();
-      collected_.insert(collected_.end(), rows.begin(), rows.end());
-    }
-    return collected_;
-  }
-  [[nodiscard]] std::vector<Unwritten> unwritten() const override {
-    std::vector<Unwritten> all;
-    for (const SampleIo* part : parts_) {
-      const std::vector<Unwritten> found = part->unwritten();
-      all.insert(all.end(), found.begin(), found.end());
-    }
-    return all;
-  }
-
- private:
-  std::vector<SampleIo*> parts_;
-  mutable std::vector<std::byte> collected_;  ///< of all parts, once it was asked for
-};
 
 /// What any of the parts found, the later behind the earlier.
 void add_found(std::string& all, const std::string& found) {
@@ -162,7 +110,7 @@ TimedCell ComposedSession::cell_in(std::size_t placement, CacheState cache, Laun
   whole.forward = [forwards = std::move(forwards)](Stream& stream) {
     for (const Work& forward : forwards) forward(stream);
   };
-  inputs_.push_back(std::make_unique<JointSampleIo>(std::move(inputs)));
+  inputs_.push_back(make_joint_sample_io(std::move(inputs)));
   whole.inputs = {inputs_.back().get(), cells.front().inputs.numbers,
                   [damages = std::move(damages)] {
                     std::string all;
