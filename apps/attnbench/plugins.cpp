@@ -20,7 +20,7 @@
 #include "lib/config/word_hints.h"
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/isolate/file_plugins.h"
-#include "lib/session/hybrid_entry.h"
+#include "lib/session/joined_entry.h"
 
 namespace attnbench {
 namespace {
@@ -217,9 +217,9 @@ Registry KnownBackends::with_those_of(const Scenario& scenario,
     }
   }
   for (std::size_t i = 0; i < scenario.backends.size(); ++i) {
-    if (is_plugin_file(scenario.backends[i]) || !is_hybrid(scenario.backends[i])) continue;
+    if (is_plugin_file(scenario.backends[i]) || !is_joined(scenario.backends[i])) continue;
     try {
-      add_hybrid(all, scenario.backends[i]);
+      add_joined(all, scenario.backends[i]);
     } catch (const ConfigError& error) {
       const Diagnostic& wrong = error.diagnostics().front();
       problems.add(scenario.backend_places.at(i), wrong.message, wrong.hint);
@@ -227,7 +227,7 @@ Registry KnownBackends::with_those_of(const Scenario& scenario,
   }
   problems.throw_if_any();
   for (const std::string& name : names) {
-    if (is_hybrid(name)) add_hybrid(all, name);
+    if (is_joined(name)) add_joined(all, name);
   }
   return all;
 }

@@ -26,7 +26,7 @@
 #include "lib/isolate/fields.h"
 #include "lib/isolate/session_calls.h"
 #include "lib/session/build_info.h"
-#include "lib/session/hybrid_entry.h"
+#include "lib/session/joined_entry.h"
 #include "lib/session/local_executor.h"
 
 namespace attnbench {
@@ -106,9 +106,9 @@ class Worker {
   void start(const json& request) {
     expects(request.at("build") == build_id(), "run and worker are of different builds");
     const auto name = request.at("backend").get<std::string>();
-    if (is_hybrid(name)) {
+    if (is_joined(name)) {
       if (*others_of_pairs_) (*others_of_pairs_)(registry_);
-      add_hybrid(registry_, name);
+      add_joined(registry_, name);
     }
     entry_ = registry_.find(name);
     expects(entry_ != nullptr, "run and worker know different backends");
