@@ -267,6 +267,7 @@ std::vector<PlannedRun> runs_with_cases(const RunOptions& options, const KnownBa
     Registry registry = known.with_those_of(scenario, filter.backends);
     PlannedRun run{std::move(scenario), std::move(filter), std::move(registry)};
     if (!options.hybrid.empty()) pair_backends(run);
+    add_pipelines(run);
     return run;
   };
   std::vector<PlannedRun> runs;

@@ -94,6 +94,7 @@ CpuFlashBackend::CpuFlashBackend(std::optional<std::int64_t> split_keys)
   info_.index_format = "req_to_token";
   info_.device = DeviceKind::kCpu;
   info_.reads_fp8_queries = info_.writes_fp8_outputs = true;
+  info_.reads_lists_at_run = true;
   if (split_keys) info_ = tuned(std::move(info_), "split_keys", *split_keys);
 }
 

@@ -24,6 +24,7 @@ namespace attnbench::splitkv {
   // Padding requests have no work: nothing is read for them, and nothing written.
   info.padding_seq_len = 0;
   info.writes_fp8_outputs = true;
+  info.reads_lists_at_run = true;
   switch (rule.kind) {
     case SplitRule::kFill:
       return info;

@@ -275,6 +275,7 @@ TorchNativeBackend::TorchNativeBackend() {
   info_.index_format = "req_to_token";
   info_.device = DeviceKind::kCpu;
   info_.reads_fp8_queries = info_.writes_fp8_outputs = true;
+  info_.reads_lists_at_run = true;
 }
 
 std::unique_ptr<Plan> TorchNativeBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {

@@ -45,7 +45,8 @@ bool is_for_step(const BackendInfo& info, StepPart part) {
   const auto built = [&](StepPart each) {
     return (each == StepPart::kIndex && !info.builds_indices.empty()) ||
            (each == StepPart::kSelect && info.selects_keys) ||
-           (each == StepPart::kIndexer && info.scores_keys);
+           (each == StepPart::kIndexer && info.scores_keys) ||
+           (each == StepPart::kPipeline && info.runs_pipeline);
   };
   return builds(part) ? built(part) : std::ranges::none_of(kStepParts, built);
 }

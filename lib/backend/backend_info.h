@@ -60,6 +60,11 @@ struct BackendInfo {
   /// True: it computes an indexer's logits: supports() is asked for steps of StepPart::kIndexer,
   /// too.
   bool scores_keys = false;
+  /// True: it does all of StepPart::kPipeline, and nothing else.
+  bool runs_pipeline = false;
+  /// True: the lists of a layer with a selection are read when its plan runs, so that a selector of
+  /// the same step may write them, and not when it plans, but for their lengths.
+  bool reads_lists_at_run = false;
   /// True: supports() is asked for problems whose queries, or outputs, are in fp8, too
   /// (Problem::fp8).
   bool reads_fp8_queries = false, writes_fp8_outputs = false;

@@ -15,7 +15,8 @@ namespace attnbench {
 /// reshape_and_cache). Before the first layer they build the index arrays that attention reads in
 /// all of them (SGLang's create_flashinfer_kv_indices_triton). Where a layer has a selection, they
 /// choose its keys by the logits of an indexer (vLLM's top_k_per_row_decode), which a kernel before
-/// computes (DeepGEMM's fp8_paged_mqa_logits).
+/// computes (DeepGEMM's fp8_paged_mqa_logits). A layer runs all three, each on what the one before
+/// has just left.
 enum class StepPart : std::uint8_t {
   kAttention,  ///< this step's keys and values are in the cache already
   kKvWrite,    ///< k_new and v_new go to the slots out_cache_loc, and nothing is computed
@@ -23,6 +24,7 @@ enum class StepPart : std::uint8_t {
   kIndex,      ///< the arrays of an IndexForm are built, and nothing is computed
   kSelect,     ///< the keys of the highest IndexScores are listed, and nothing is computed
   kIndexer,    ///< the IndexScores of IndexerInputs are computed, and nothing else
+  kPipeline,   ///< kIndexer, then kSelect of these scores, then kAttention over these lists
 };
 
 /// A part of a step: what it leaves, and how it is spoken of.
@@ -31,7 +33,7 @@ struct StepPartRow {
   std::string_view name{};  ///< in scenarios and results
   bool attends = false;     ///< leaves out and lse, which are compared within bounds
   bool writes_kv = false;   ///< leaves keys and values in slots, which are compared exactly
-  /// Leaves arrays that only such a part has, which are judged whole. A backend says that it builds
+  /// Leaves arrays that no attention leaves, which are judged whole. A backend says that it builds
   /// them (BackendInfo), and takes part in no other step unless it is named.
   bool builds = false;
   /// Its cache is there: attention reads it, a write fills it, and index arrays lead into it.
@@ -92,6 +94,17 @@ inline constexpr std::array kStepPartRows = {
                 .on_help = "indexer (the logits by which keys are selected)",
                 .as_key = "`indexer`, which computes the logits by which `select` chooses",
                 .as_field = "the logits by which keys are selected"},
+    StepPartRow{
+        .part = StepPart::kPipeline,
+        .name = "pipeline",
+        .attends = true,
+        .builds = true,
+        .refusal = "it is no pipeline: INDEXER+SELECTOR+ATTENTION",
+        .fact = "indexer, selection, attention",
+        .on_help = "pipeline (indexer, select, attention, each on what the one before left)",
+        .as_key = "`pipeline`, which is `indexer`, `select` and `attention` one after the "
+                  "other, each on what the one before left",
+        .as_field = "the logits, the selection and attention over the selected keys"},
 };
 
 [[nodiscard]] constexpr const StepPartRow& row_of(StepPart part) {

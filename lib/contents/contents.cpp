@@ -173,7 +173,7 @@ Contents::Contents(const Case& c, std::int64_t number)
     : case_(&c), params_(params_of(c, Fill::kTiming)), sample_params_(sample_params(c)) {
   expects(number > 0, "timed samples count from 1");
   sample_params_.seed = combine(sample_params_.seed, static_cast<std::uint64_t>(number));
-  if (c.layer.is_recurrent() || builds(c.step)) return;
+  if (c.layer.is_recurrent() || !(attends(c.step) || writes_kv(c.step))) return;
   for (std::size_t r = 0; r < c.requests.size(); ++r) {
     const auto request = static_cast<std::int64_t>(r);
     fresh_keys_.push_back(fresh_key_of(fresh_key_choice(c, c.requests[r]), sample_params_.seed,

@@ -3,6 +3,7 @@
 #include "lib/cost/cost.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -130,10 +131,9 @@ Count bytes_beside_kv(const Case& c, const Reads& reads) {
   return bytes + bytes_of_lists(c) + reads.table_entries * kTableEntryBytes;
 }
 
-Cost cost_of_parts(const std::vector<Case>& parts) {
+Cost sum_of(std::span<const Cost> costs) {
   Cost sum;
-  for (const Case& part : parts) {
-    const Cost cost = count_cost(part);
+  for (const Cost& cost : costs) {
     for (const auto member :
          {&Cost::visible_pairs, &Cost::flops, &Cost::bytes_unique, &Cost::bytes_streamed,
           &Cost::kv_bytes_unique, &Cost::kv_bytes_streamed, &Cost::kv_bytes_written}) {
@@ -141,6 +141,12 @@ Cost cost_of_parts(const std::vector<Case>& parts) {
     }
   }
   return sum;
+}
+
+Cost cost_of_parts(const std::vector<Case>& parts) {
+  std::vector<Cost> costs;
+  for (const Case& part : parts) costs.push_back(count_cost(part));
+  return sum_of(costs);
 }
 
 /// k_new and v_new, their slots and the scales of heads are read, and rows of the cache are written
@@ -290,12 +296,25 @@ Cost indexer_cost(const Case& c) {
   return cost;
 }
 
+/// All that the stages read and write. What one reads of what another has just written, logits and
+/// lists, counts among what the step writes: no memory has to deliver it.
+Cost pipeline_cost(const Case& c) {
+  const Cost stages[] = {indexer_cost(with_step(c, StepPart::kIndexer)),
+                         select_cost(with_step(c, StepPart::kSelect)),
+                         count_attention(with_step(c, StepPart::kAttention))};
+  Cost cost = sum_of(stages);
+  const Count handed_on = Count(stages[0].kv_bytes_written) + bytes_of_lists(c);
+  cost.kv_bytes_written = (Count(cost.kv_bytes_written) + handed_on).value();
+  return cost;
+}
+
 }  // namespace
 
 Cost count_cost(const Case& c) {
   if (c.step == StepPart::kIndex) return index_cost(c);
   if (c.step == StepPart::kSelect) return select_cost(c);
   if (c.step == StepPart::kIndexer) return indexer_cost(c);
+  if (c.step == StepPart::kPipeline) return pipeline_cost(c);
   if (!c.parts.empty()) return cost_of_parts(c.parts);
   return c.layer.is_recurrent() ? delta_net_cost(c) : softmax_cost(c);
 }

@@ -29,6 +29,7 @@ struct Cost {
   std::int64_t kv_bytes_streamed = 0;
   /// Rows of the cache that the step writes (StepPart), or what it builds, in bytes_unique and
   /// bytes_streamed, too: they may stay in the last-level cache, so that no time follows from them.
+  /// So is what later stages of a pipeline read of that; else its cost is the sum of its stages'.
   std::int64_t kv_bytes_written = 0;
 };
 

@@ -90,6 +90,21 @@ TEST(Cost, counts_each_key_that_an_indexer_reads_once_and_the_logits_that_it_wri
   EXPECT_EQ(all.flops, seen * 32 * 2 * 128);
 }
 
+TEST(Cost, of_a_pipeline_is_that_of_its_stages_and_nothing_handed_on_has_to_come_from_memory) {
+  Case c = batch_of(2, 3, 100);
+  c.layer.selection = {.topk = 16, .index_heads = 32};
+  const Cost whole = count_cost(with_step(c, StepPart::kPipeline));
+  const Cost logits = count_cost(with_step(c, StepPart::kIndexer));
+  const Cost lists = count_cost(with_step(c, StepPart::kSelect));
+  const Cost attention = count_cost(with_step(c, StepPart::kAttention));
+  EXPECT_EQ(whole.flops, logits.flops + attention.flops);
+  EXPECT_EQ(whole.visible_pairs, attention.visible_pairs);
+  EXPECT_EQ(whole.kv_bytes_unique, attention.kv_bytes_unique);
+  EXPECT_EQ(whole.bytes_unique, logits.bytes_unique + lists.bytes_unique + attention.bytes_unique);
+  const std::int64_t of_logits = 2 * (98 + 99 + 100) * 4, of_lists = 6 * (16 + 1) * 4;
+  EXPECT_EQ(whole.kv_bytes_written, 2 * (of_logits + of_lists)) << "written, and read again";
+}
+
 TEST(Cost, counts_the_rows_of_complete_pools_that_an_indexer_reads) {
   Case c = batch_of(2, 3, 4099);  // 4097, 4098 and 4099 keys are seen: 256 pools of 16
   c.step = StepPart::kIndexer;

@@ -53,7 +53,9 @@ std::vector<Contest> contests_of(const EngineSelection& selection) {
   expect_cells_of(selection);
   std::map<ComparisonKey, std::size_t> places;
   for (const Record& r : selection.measured->records) {
-    if (r.model != selection.model || r.tp != selection.tp || !attends(r.step)) continue;
+    // A pipeline is of three backends.
+    if (r.model != selection.model || r.tp != selection.tp) continue;
+    if (!attends(r.step) || builds(r.step)) continue;
     const auto [place, is_new] = places.try_emplace(ComparisonKey(r), contests.size());
     if (is_new) contests.emplace_back();
     contests[place->second].records.push_back(r);

@@ -51,6 +51,7 @@ std::string refusal(const Record& r) {
   const AttentionLayer& layer = r.layer;
   if (r.verdict() != Verdict::kPassed || !r.claims_speed()) return "without a time that passed";
   if (!attends(r.step)) return "of steps without attention";
+  if (builds(r.step)) return "of pipelines, whose time is not that of attention alone";
   if (layer.family != Family::kSoftmax || r.is_composed) return "of latent or recurrent layers";
   if (layer.is_cross_attention) return "of cross attention";
   if (layer.has_sinks || layer.has_alibi || layer.logit_cap > 0 || layer.temperature_len > 0 ||

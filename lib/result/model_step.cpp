@@ -39,7 +39,7 @@ std::vector<StepRecords> steps_of(const RunResult& run) {
   for (const Record& r : run.records) {
     if (r.model_layers.kind.empty()) continue;
     if (registered_name(r.backend) != r.backend) continue;  // the second of an A/A pair
-    if (builds(r.step)) continue;                           // beside the layers' attention
+    if (!attends(r.step) && builds(r.step)) continue;       // beside the layers' attention
     auto at = std::ranges::find_if(steps, [&](const StepRecords& step) { return step.takes(r); });
     if (at == steps.end()) {
       at = steps.insert(
@@ -76,9 +76,12 @@ bool counts_in_step(const Record& r) {
   return r.claims_speed() && r.verdict() != Verdict::kMistrusted;
 }
 
+/// Its time is that of attention and of the choice of its keys.
+bool is_pipeline(const Record& r) { return r.step == StepPart::kPipeline; }
+
 /// The cells of one kind of layer in one backend, by the part of the step.
 struct KindCells {
-  const Record* attention = nullptr;
+  const Record* attention = nullptr;  ///< or a pipeline
   const Record* kv_write = nullptr;
   const Record* both = nullptr;
 
@@ -106,7 +109,7 @@ KindCells cells_of(const std::vector<const Record*>& records, const std::string&
   KindCells cells;
   for (const Record* r : records) {
     if (r->backend != backend || record_kind(*r) != kind) continue;
-    if (r->step == StepPart::kAttention) cells.attention = r;
+    if (r->step == StepPart::kAttention || is_pipeline(*r)) cells.attention = r;
     if (r->step == StepPart::kKvWrite) cells.kv_write = r;
     if (r->step == StepPart::kBoth) cells.both = r;
   }
@@ -128,6 +131,7 @@ ModelStepPart part_of(const KindCells& cells, bool with_write) {
   const Record& main = measured_together ? *cells.both : *cells.attention;
   part.kind = record_kind(main);
   part.backend = main.backend;
+  if (is_pipeline(main)) part.step = main.step;
   part.layers = main.model_layers.layers;
   part.host_us = main.update.median_us > 0 ? main.update.median_us : main.plan.median_us;
   add_layer_time(part, main);
@@ -183,6 +187,10 @@ void add_choice_of_keys(const StepRecords& step, ModelStep& sum) {
   std::vector<const Record*> sparse = step.records;
   std::erase_if(sparse, [](const Record* r) { return !r->layer.selection.exists(); });
   for (const std::string& kind : distinct(sparse, record_kind)) {
+    const bool is_chosen = std::ranges::any_of(sum.parts, [&](const ModelStepPart& part) {
+      return part.kind == kind && part.step == StepPart::kPipeline;
+    });
+    if (is_chosen) continue;
     for (const StepPart chooser : kChoosers) {
       const Record* const fastest = fastest_chooser(step, sum.device, kind, chooser);
       if (fastest == nullptr) {
@@ -283,6 +291,12 @@ std::optional<ModelStep> best_of_kinds(const StepRecords& step,
                                        const std::vector<std::string>& kinds) {
   std::vector<std::string> backends = distinct(records, record_backend);
   std::erase_if(backends, [&](const std::string& each) { return !was_tried(records, each); });
+  // Attention without the choice of keys is faster than any pipeline.
+  const auto of_pipelines = [&](const std::string& backend) {
+    return std::ranges::any_of(
+        records, [&](const Record* r) { return r->backend == backend && is_pipeline(*r); });
+  };
+  if (!std::ranges::all_of(backends, of_pipelines)) std::erase_if(backends, of_pipelines);
   if (backends.size() < 2 || !missing_kinds(step, kinds).empty()) return std::nullopt;
   for (const bool with_write : {true, false}) {
     ModelStep best = blank_step(step, records.front()->device);

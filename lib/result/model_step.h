@@ -14,7 +14,7 @@ namespace attnbench {
 /// What the layers of one kind add to a step: `host_us` once, and each layer's time. Of a step with
 /// the KV write, layers that write nothing (Gemma 3n) are a part of their own. Cross layers of a
 /// step whose requests have no encoder, which engines skip, add nothing. The indexer and the
-/// selector of layers with chosen keys are parts of their own.
+/// selector of layers with chosen keys are parts of their own, unless a pipeline was measured.
 struct ModelStepPart {
   std::string kind, backend;
   StepPart step = StepPart::kAttention;
@@ -57,7 +57,8 @@ struct ModelStep {
 /// where there are several backends the best of each kind. A cell counts that claims a speed and is
 /// not mistrusted. Of a layer's parts `both` counts, else attention and kv_write together where all
 /// layers with keys have it, else attention alone. Whoever attends, keys are chosen by the fastest
-/// indexer and the fastest selector on the device.
+/// indexer and the fastest selector on the device. A pipeline chooses its own; it is the best of a
+/// kind only among other pipelines.
 [[nodiscard]] std::vector<ModelStep> model_steps(const RunResult& run);
 
 [[nodiscard]] Json model_steps_json(const RunResult& run);

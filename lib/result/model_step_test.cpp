@@ -150,6 +150,22 @@ TEST(ModelSteps, add_the_fastest_choice_of_keys_whoever_attends) {
   EXPECT_DOUBLE_EQ(steps[2].us(), 12 * (90 + 5 + 7) + 36 * 30 + 4 * 10);
 }
 
+TEST(ModelSteps, take_a_pipeline_for_attention_and_the_choice_of_its_keys) {
+  const Record sliding = layer_record("sliding", "x+y+a", 30);
+  const Record whole = sparse(layer_record("full", "x+y+a", 110, StepPart::kPipeline));
+  const ModelStep step = model_steps(run_with_layers({whole, sliding}))[0];
+  EXPECT_DOUBLE_EQ(step.us(), 12 * 110 + 36 * 30 + 2 * 10);
+  EXPECT_FALSE(step.lacks_choice);
+  EXPECT_EQ(step.parts[0].step, StepPart::kPipeline);
+  const Record alone = sparse(layer_record("full", "a", 100));
+  const auto steps = model_steps(
+      run_with_layers({whole, sliding, alone, layer_record("sliding", "a", 31),
+                       sparse(layer_record("full", "b", 90)), layer_record("sliding", "b", 32)}));
+  ASSERT_EQ(steps.size(), 4u);
+  EXPECT_EQ(steps[3].parts[0].backend, "b") << "without a choice of keys the best is of attention";
+  EXPECT_TRUE(steps[3].lacks_choice);
+}
+
 TEST(ModelSteps, say_where_the_choice_of_keys_is_not_measured) {
   const Record full = sparse(layer_record("full", "a", 100));
   const Record sliding = layer_record("sliding", "a", 30);

@@ -69,6 +69,13 @@ std::string beyond_ceilings(const Cost& cost, CacheState cache, const Ceilings& 
   return {};
 }
 
+/// Of what takes part in the case: the products of an indexer are of e4m3.
+std::vector<Numerics> all_numerics(const Case& c, const Candidate& candidate) {
+  std::vector<Numerics> all = candidate.numerics;
+  if (c.step == StepPart::kPipeline) all.push_back({.qk_input = DType::kE4M3});
+  return all;
+}
+
 /// Both, where both are known.
 std::string joined(const std::string& first, const std::string& second) {
   return first + (first.empty() || second.empty() ? "" : "; ") + second;
@@ -295,9 +302,10 @@ std::string CaseRecords::beyond_ceilings_of(const Candidate& candidate, CacheSta
                                             double seconds) const {
   RunDevice& device = *candidate.device;
   const auto found = [&] {
-    return beyond_ceilings(
-        planned_->cost, cache,
-        ceilings_of_backend(device.ceilings, device.info.kind, candidate.numerics), seconds);
+    return beyond_ceilings(planned_->cost, cache,
+                           ceilings_of_backend(device.ceilings, device.info.kind,
+                                               all_numerics(planned_->c, candidate)),
+                           seconds);
   };
   std::string beyond = found();
   if (beyond.empty() || !device.measure_again) return beyond;
@@ -356,8 +364,9 @@ void CaseRecords::add_timing(Record& r, const Candidate& candidate, const Candid
   if (r.is_short && measured.graph_n.tried()) {
     r.graph_n = judged(measured.graph_n, r.cache, candidate);
   }
-  const Ceilings ceilings = ceilings_of_backend(candidate.device->ceilings,
-                                                candidate.device->info.kind, candidate.numerics);
+  const Ceilings ceilings =
+      ceilings_of_backend(candidate.device->ceilings, candidate.device->info.kind,
+                          all_numerics(planned_->c, candidate));
   if (seconds > 0) r.roofline = roofline_s(planned_->cost, ceilings) / seconds;
 }
 

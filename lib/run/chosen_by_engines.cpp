@@ -23,7 +23,7 @@ std::string lost_graph(Engine engine, const std::string& choice, const Case& c, 
 }  // namespace
 
 ChosenByEngines chosen_by_engines(const Case& c, const DeviceInfo& gpu, bool deterministic) {
-  if (c.layer.is_recurrent() || !attends(c.step)) return {};
+  if (c.layer.is_recurrent() || !attends(c.step) || builds(c.step)) return {};
   const EngineDevice* device = find_engine_device(gpu.arch);
   if (device == nullptr) return {};
   const EngineSetup setup = engine_setup_of(c, *device, deterministic);

@@ -15,6 +15,7 @@
 
 #include "lib/base/error.h"
 #include "lib/session/hybrid_entry.h"
+#include "lib/session/pipeline_entry.h"
 
 namespace attnbench {
 namespace {
@@ -99,6 +100,75 @@ void pair_backends(PlannedRun& run) {
     if (std::ranges::find(names, pair) == names.end()) names.push_back(std::move(pair));
   }
   run.filter = {std::move(cases), std::move(names)};
+}
+
+namespace {
+
+using Entries = std::vector<const Registry::Entry*>;
+
+/// Those on such a device that can be this stage.
+Entries for_stage(const Entries& among, StepPart stage, DeviceKind device) {
+  Entries found;
+  for (const Registry::Entry* entry : among) {
+    if (entry->make && entry->info.device == device && is_for_stage(entry->info, stage)) {
+      found.push_back(entry);
+    }
+  }
+  return found;
+}
+
+/// The names of all pipelines of these on one device; of a stage without any, of `others`.
+std::vector<std::string> pipeline_names(const Entries& entries, const Entries& others,
+                                        DeviceKind device) {
+  std::vector<std::string> names{""};
+  for (const StepPart stage : kPipelineStages) {
+    Entries of_stage = for_stage(entries, stage, device);
+    if (of_stage.empty()) of_stage = for_stage(others, stage, device);
+    std::vector<std::string> longer;
+    for (const std::string& name : names) {
+      for (const Registry::Entry* entry : of_stage) {
+        longer.push_back(name + (name.empty() ? "" : "+") + entry->info.name);
+      }
+    }
+    names = std::move(longer);
+  }
+  return names;
+}
+
+}  // namespace
+
+void add_pipelines(PlannedRun& run) {
+  const std::vector<StepPart>& steps = run.scenario.measure.step;
+  if (std::ranges::find(steps, StepPart::kPipeline) == steps.end()) return;
+  Entries present, chosen = choose_backends(run.scenario, run.registry, run.filter);
+  const bool are_named = !run.filter.backends.empty() || !run.scenario.backends.empty();
+  for (const Registry::Entry& entry : run.registry.entries()) {
+    if (entry.make && entry.info.by_default) present.push_back(&entry);
+  }
+  const auto is_whole = [](const Registry::Entry* entry) { return entry->info.runs_pipeline; };
+  if (are_named && std::ranges::all_of(chosen, is_whole)) return;
+  const bool has_whole = std::ranges::any_of(chosen, is_whole);
+  std::vector<std::string> names;
+  for (const DeviceKind device : {DeviceKind::kCuda, DeviceKind::kCpu}) {
+    const bool takes_part = !are_named || std::ranges::any_of(chosen, [&](const auto* entry) {
+      return entry->info.device == device && !is_whole(entry);
+    });
+    if (!takes_part || (!are_named && !names.empty())) continue;
+    for (std::string& name : pipeline_names(chosen, are_named ? present : chosen, device)) {
+      names.push_back(std::move(name));
+    }
+  }
+  for (std::string& name : names) {
+    try {
+      add_pipeline(run.registry, name);
+      run.filter.pipelines.push_back(std::move(name));
+    } catch (const ConfigError&) {  // of two plug-in files, or of two environments
+    }
+  }
+  if (!run.filter.pipelines.empty() || has_whole) return;
+  throw ConfigError(
+      "step pipeline: the backends are no indexer, selector and attention of one device that reads "
+      "the lists when it runs   --backend INDEXER+SELECTOR+ATTENTION names a pipeline");
 }
 
 std::vector<std::string> notes_on_plugins(const std::vector<PlannedRun>& runs) {

@@ -41,6 +41,12 @@ void keep_shard(const Shard& shard, std::vector<PlannedRun>& runs);
 /// do both parts of a pair work. Throws ConfigError where there is no such case or no such pair.
 void pair_backends(PlannedRun& run);
 
+/// Where a step is a pipeline: names in the run's filter every one of its backends, an indexer, a
+/// selector and attention on one device. Of a stage that none of the backends named can be, all
+/// present ones take part; where nobody names any, only those of the GPU, if there are. Throws
+/// ConfigError where there is none.
+void add_pipelines(PlannedRun& run);
+
 /// What a person who loaded plug-ins should know where no option names backends: which of their
 /// backends are absent, and which files have none that takes part because the scenarios list
 /// others.

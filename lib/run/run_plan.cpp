@@ -211,6 +211,16 @@ std::vector<Case> parts_of(const std::vector<const Case*>& cases, const MeasureC
   return parts;
 }
 
+/// Leaves in a case of pipelines those that may run it, where some may.
+void leave_out_refusing(const std::vector<std::string>& pipelines, PlannedCase& planned) {
+  const auto may_run = [&](const Registry::Entry* entry) { return supports(*entry, planned.c); };
+  if (std::ranges::none_of(planned.backends, may_run)) return;
+  std::erase_if(planned.backends, [&](const Registry::Entry* entry) {
+    const std::string_view name = registered_name(entry->info.name);
+    return std::ranges::find(pipelines, name) != pipelines.end() && !may_run(entry);
+  });
+}
+
 }  // namespace
 
 bool any_case_matches(const Scenario& scenario, const std::string& pattern) {
@@ -247,6 +257,16 @@ std::vector<const Registry::Entry*> choose_backends(const Scenario& scenario,
 
 RunPlan plan_run(const Scenario& scenario, const Registry& registry, const RunFilter& filter) {
   Candidates found = candidates_of(scenario, registry, filter);
+  const auto is_of_pipelines = [](StepPart step) { return step == StepPart::kPipeline; };
+  if (!filter.pipelines.empty() && std::ranges::all_of(scenario.measure.step, is_of_pipelines)) {
+    std::erase_if(found.entries, [](const auto* entry) { return !entry->info.runs_pipeline; });
+    found.cpu_fallbacks.clear();
+  }
+  for (const Registry::Entry* entry : named(filter.pipelines, registry)) {
+    if (std::ranges::find(found.entries, entry) == found.entries.end()) {
+      found.entries.push_back(entry);
+    }
+  }
   const std::vector<const Case*> cases = select_cases(scenario, filter);
   for (const Case* c : cases) {
     if (c->kv_cache.pool_tokens > 0) static_cast<void>(pool_demand(*c));  // throws if too small
@@ -267,11 +287,12 @@ RunPlan plan_run(const Scenario& scenario, const Registry& registry, const RunFi
   plan.entries = scenario.measure.aa ? plan.pairs.of(plan.backends) : plan.backends;
   for (std::size_t i = 0; i < plan.cases.size(); ++i) {
     plan.cases[i].backends = plan.entries;
-    if (!found.are_named) {
-      std::erase_if(plan.cases[i].backends, [&](const Registry::Entry* entry) {
-        return !is_for_step(entry->info, plan.cases[i].c.step);
-      });
-    }
+    const StepPart step = plan.cases[i].c.step;
+    std::erase_if(plan.cases[i].backends, [&](const Registry::Entry* entry) {
+      return entry->info.runs_pipeline != is_of_pipelines(step) ||
+             (!found.are_named && !is_for_step(entry->info, step));
+    });
+    if (is_of_pipelines(step)) leave_out_refusing(filter.pipelines, plan.cases[i]);
     if (on_gpu[i]) std::erase_if(plan.cases[i].backends, is_cpu_fallback);
   }
   return plan;

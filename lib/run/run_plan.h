@@ -16,6 +16,9 @@ namespace attnbench {
 struct RunFilter {
   std::vector<std::string> cases;     ///< ids, or globs with * and ?
   std::vector<std::string> backends;  ///< names, or globs
+  /// Names of pipelines for steps of StepPart::kPipeline, beside those among `backends`. Of these
+  /// a case leaves out those that refuse it.
+  std::vector<std::string> pipelines = {};
 };
 
 /// Cases of `scenario` that the filter lets through, in order. Throws ConfigError naming the

@@ -116,9 +116,16 @@ Case with_step(const Case& c, StepPart step) {
   Case result = c;
   result.step = step;
   for (Case& part : result.parts) part.step = step;
-  if (!has_cache(step)) result.graph_bucket = 0;  // what it builds is as long as one step's
+  // What it builds is as long as one step's.
+  if (!has_cache(step) || step == StepPart::kPipeline) result.graph_bucket = 0;
   Selection& selection = result.layer.selection;
   if (step == StepPart::kSelect && c.step != step && selection.has_tail()) --selection.topk;
+  if (step == StepPart::kPipeline) {  // whose selector alone says what its lists are
+    selection.pattern = SelectionPattern::kUniform;
+    selection.padding = SelectionPadding::kEnd;
+    selection.has_duplicates = false;
+    for (Request& request : result.requests) request.captured = nullptr;
+  }
   const bool of_encoders = step == StepPart::kKvWrite && writes_encoders(c);
   return of_encoders ? encoder_write(std::move(result)) : result;
 }
@@ -155,6 +162,14 @@ std::string why_no_scores(const Case& c) {
   return std::ranges::any_of(c.requests, sees_pools) ? "" : "no query sees a complete pool of keys";
 }
 
+/// Attention reads the selector's lists as they are.
+std::string why_no_pipeline(const Case& c) {
+  if (std::string why = why_no_scores(c); !why.empty()) return why;
+  if (c.layer.selection.unit == 1 && !c.layer.selection.has_tail()) return "";
+  return "in a pipeline nothing adds the keys behind complete pools to a selector's list: unit: 1, "
+         "tail: counted";
+}
+
 }  // namespace
 
 std::string why_not_built(const Case& c, StepPart part) {
@@ -165,6 +180,8 @@ std::string why_not_built(const Case& c, StepPart part) {
       return why_no_selection(c);
     case StepPart::kIndexer:
       return why_no_scores(c);
+    case StepPart::kPipeline:
+      return why_no_pipeline(c);
     case StepPart::kAttention:
     case StepPart::kKvWrite:
     case StepPart::kBoth:

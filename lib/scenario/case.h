@@ -200,7 +200,7 @@ struct Case {
 /// The case of one part of the step. The KV write of a cross layer is that of the encoders that are
 /// not cached: their requests, with the encoder's tokens as those of a prompt. Where all are, there
 /// is nothing to write, and supports_step() says so. A selector fills the entries of a list but the
-/// tail's.
+/// tail's, and in a pipeline no pattern says what its lists are.
 [[nodiscard]] Case with_step(const Case& c, StepPart step);
 
 /// Units of keys that have logits for a query, whose selection has a causal mask only: of

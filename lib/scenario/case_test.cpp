@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/scenario/case.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -96,6 +98,35 @@ TEST(WithStep, keeps_the_entry_of_a_tail_from_selectors) {
   EXPECT_EQ(with_step(c, StepPart::kAttention).layer.selection.topk, 129);
   c.layer.selection.tail = SelectionTail::kCounted;
   EXPECT_EQ(with_step(c, StepPart::kSelect).layer.selection.topk, 129);
+}
+
+TEST(WithStep, takes_what_a_pipeline_s_lists_are_from_its_selector) {
+  Case c;
+  c.layer.selection = {.topk = 16,
+                       .pattern = SelectionPattern::kCaptured,
+                       .padding = SelectionPadding::kRepeat,
+                       .has_duplicates = true};
+  c.requests = {{.captured = std::make_shared<ChosenKeys>()}};
+  c.graph_bucket = 4;
+  const Case pipeline = with_step(c, StepPart::kPipeline);
+  EXPECT_EQ(pipeline.layer.selection, Selection{.topk = 16});
+  EXPECT_EQ(pipeline.requests[0].captured, nullptr);
+  EXPECT_EQ(pipeline.graph_bucket, 0) << "lists are as long as those of one step";
+}
+
+TEST(WhyNotBuilt, has_no_pipeline_of_units_whose_open_one_nobody_lists) {
+  Case c;
+  c.kv_cache.page_size = 16;
+  c.requests = {{.kv_len = 100}};
+  EXPECT_EQ(why_not_built(c, StepPart::kPipeline), "the layer has no selection");
+  c.layer.selection = {.topk = 16};
+  EXPECT_EQ(why_not_built(c, StepPart::kPipeline), "");
+  c.layer.selection.groups = SelectionGroups::kKvHeads;
+  EXPECT_NE(why_not_built(c, StepPart::kPipeline), "") << "no indexer scores for KV heads";
+  for (const SelectionTail tail : {SelectionTail::kCounted, SelectionTail::kOpen}) {
+    c.layer.selection = {.topk = 16, .unit = 4, .tail = tail};
+    EXPECT_THAT(why_not_built(c, StepPart::kPipeline), testing::HasSubstr("unit: 1"));
+  }
 }
 
 /// Two branches behind 37 tokens, one of which goes on, and a prefix of its own.

@@ -11,6 +11,7 @@
 #include "lib/base/error.h"
 #include "lib/config/word_hints.h"
 #include "lib/session/hybrid_entry.h"
+#include "lib/session/pipeline_entry.h"
 
 namespace attnbench {
 namespace {
@@ -33,7 +34,7 @@ std::vector<std::string> host_of_both(const std::vector<std::string>& one,
 bool is_joined(std::string_view name) { return name.find(kPlus) != std::string_view::npos; }
 
 void add_joined(Registry& registry, const std::string& name) {
-  add_hybrid(registry, name);
+  is_pipeline(name) ? add_pipeline(registry, name) : add_hybrid(registry, name);
 }
 
 void JoinedBackends::refuse(const std::string& why, const std::string& hint) const {

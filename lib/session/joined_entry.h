@@ -13,7 +13,7 @@
 namespace attnbench {
 
 /// Whether a name joins those of several backends: a pair for the phases of a step
-/// (hybrid_entry.h).
+/// (hybrid_entry.h), or the three of a pipeline (pipeline_entry.h).
 [[nodiscard]] bool is_joined(std::string_view name);
 /// Adds the backend that such a name names, unless it is there. Throws ConfigError with what is
 /// allowed.

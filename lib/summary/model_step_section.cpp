@@ -42,11 +42,10 @@ std::string step_parts_text(const ModelStep& step) {
           fmt::format("{} {} skipped: no request has an encoder", part.layers, part.kind));
       continue;
     }
-    const bool chooses = builds(part.step);
-    const bool is_own = part.backend == step.backend && !chooses;
+    const bool is_own = part.backend == step.backend;
     texts.push_back(fmt::format("{}{} {}{} × {} + {}", is_own ? "" : part.backend + ": ",
                                 part.layers, part.kind,
-                                chooses ? fmt::format(" ({})", to_string(part.step)) : "",
+                                builds(part.step) ? fmt::format(" ({})", to_string(part.step)) : "",
                                 time_text(part.layer_us), time_text(part.host_us)));
   }
   if (step.lacks_choice) texts.emplace_back("without all that chooses keys");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "lib/parts/part_arrays.h"
 #include "lib/verify/error_model.h"
 #include "lib/verify/likely_cause.h"
+#include "lib/verify/own_lists.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {
@@ -241,6 +243,23 @@ SampleError error_of_outputs(const Case& c, const Numerics& numerics, std::int64
   return found;
 }
 
+/// Of watched rows whose lists, and what else is looked at, are `arrays`. An earlier stage explains
+/// what a later one made of it.
+SampleError error_of_pipeline(const Case& c, const Numerics& numerics, std::int64_t number,
+                              std::span<const OutputRow> watched,
+                              std::span<const std::byte> outputs,
+                              std::span<const std::byte> arrays) {
+  std::vector<std::int32_t> lists(watched.size() * to_size(c.layer.selection.topk));
+  const std::size_t bytes = lists.size() * sizeof(std::int32_t);
+  expects(arrays.size() >= bytes, "a timed sample left fewer lists than watched rows");
+  if (!lists.empty()) std::memcpy(lists.data(), arrays.data(), bytes);
+  std::string fault = fault_of_watched_arrays(c, number, arrays.subspan(bytes));
+  if (!fault.empty()) return {.fault = std::move(fault)};
+  std::vector<RowId> rows;
+  for (const OutputRow& row : watched) rows.push_back(row_id(c, row));
+  return error_of_outputs(over_lists(c, rows, lists), numerics, number, watched, outputs);
+}
+
 }  // namespace
 
 void accumulate_error(const Case& c, const FillOutputs& outputs, const FillTruth& truth,
@@ -275,12 +294,17 @@ double SampleError::rms_ratio() const {
 
 SampleError error_of_sample(const Case& c, const Numerics& numerics, std::int64_t number,
                             std::span<const std::byte> rows) {
-  if (builds(c.step)) return {.fault = fault_of_watched_arrays(c, number, rows)};
+  if (builds(c.step) && !attends(c.step)) {
+    return {.fault = fault_of_watched_arrays(c, number, rows)};
+  }
   const std::vector<OutputRow> watched = watched_rows(c, number);
   std::int64_t bytes = 0;
   for (const OutputRow& row : watched) bytes += FillErrors::row_bytes(c, row.state_row);
   expects(std::ssize(rows) >= bytes, "a timed sample left other rows than those that are watched");
   const std::span<const std::byte> outputs = rows.first(to_size(bytes));
+  if (builds(c.step)) {
+    return error_of_pipeline(c, numerics, number, watched, outputs, rows.subspan(outputs.size()));
+  }
   SampleError found = error_of_outputs(c, numerics, number, watched, outputs);
   if (!found.fault.empty()) return found;
   found.fault = fault_of_written_rows(c, Contents(c, number), watched_written_rows(c, number),

@@ -14,6 +14,7 @@
 #include "lib/verify/causes.h"
 #include "lib/verify/compared_fixtures.h"
 #include "lib/verify/likely_cause.h"
+#include "lib/verify/own_lists.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {
@@ -58,21 +59,24 @@ bool is_same_row(const WorstElement& one, const WorstElement& other) {
 /// The usual mistake that gives the worst row, if one does. On random data every key tells, so that
 /// a row that is wrong there is explained there: with all weight on one key, a wrong page looks
 /// like a key too few. Where nothing explains the worst row, one of more keys may say more.
-std::string cause_in(const Case& c, const Observation& observed, std::span<const FillTruth> truth,
+std::string cause_in(const Case& c, const Observation& observed, const JudgedFills& fills,
                      const ErrorMetrics& error) {
+  const std::span<const FillTruth> truth = fills.truth();
   if (c.layer.is_recurrent()) return {};
   for (const std::string_view fill :
        {to_string(Fill::kNormal), to_string(Fill::kTiming), std::string_view(error.fill)}) {
     for (std::size_t i = 0; i < observed.fills.size(); ++i) {
       if (to_string(truth[i].fill) != fill) continue;
-      const auto cause = cause_of_worst(c, checked_contents(c, truth[i].fill), observed.numerics,
-                                        error.worst, truth[i].rows, observed.fills[i].rows);
+      const Case& judged = fills.case_of(i);
+      const Contents contents = checked_contents(c, truth[i].fill);
+      const auto cause = cause_of_worst(judged, contents, observed.numerics, error.worst,
+                                        truth[i].rows, observed.fills[i].rows);
       if (cause && !cause->empty()) return *cause;
       if (!cause) continue;
-      const auto other = most_telling(c, observed.numerics, truth[i], observed.fills[i].rows);
+      const auto other = most_telling(judged, observed.numerics, truth[i], observed.fills[i].rows);
       if (!other || is_same_row(*other, error.worst)) return {};
-      return cause_of_worst(c, checked_contents(c, truth[i].fill), observed.numerics, *other,
-                            truth[i].rows, observed.fills[i].rows)
+      return cause_of_worst(judged, contents, observed.numerics, *other, truth[i].rows,
+                            observed.fills[i].rows)
           .value_or("");
     }
   }
@@ -95,20 +99,24 @@ WantedRows wanted_rows(std::span<const FillTruth> truth) {
 Verification conclude(const Case& c, const Observation& observed,
                       std::span<const FillTruth> truth) {
   expects(observed.fills.size() <= truth.size(), "fills that were not asked for");
+  const JudgedFills fills(c, observed, truth);
   ErrorMetrics error;
+  std::size_t worst = 0;  // the fill of the worst element
   for (std::size_t i = 0; i < observed.fills.size(); ++i) {
-    accumulate_error(c, observed.fills[i], truth[i], observed.numerics, error);
+    accumulate_error(fills.case_of(i), observed.fills[i], fills.truth()[i], observed.numerics,
+                     error);
+    if (error.fill == to_string(truth[i].fill)) worst = i;
   }
   Verification result;
   if (attends(c.step)) {
-    result = judge(c, error, truth);
+    result = judge(fills.case_of(worst), error, fills.truth());
     const double ratio = std::max(error.bound_ratio, error.lse_bound_ratio);
     if (result.verdict == Verdict::kPassed) {
-      result.reason = passing_null_candidate(c, observed.numerics, truth);
+      result.reason = fills.passing_null_candidate(observed.numerics);
       if (!result.reason.empty()) result.verdict = Verdict::kMistrusted;
     }
     if (result.verdict == Verdict::kIncorrect) {
-      result.reason += cause_in(c, observed, truth, error);
+      result.reason += cause_in(c, observed, fills, error);
     }
     // A recurrent layer has neither logits nor weights to round.
     if (result.verdict == Verdict::kIncorrect && !c.layer.is_recurrent() && ratio > 1 &&

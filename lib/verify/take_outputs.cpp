@@ -15,7 +15,8 @@ namespace {
 class OutputReader {
  public:
   OutputReader(const Fixture& fixture, std::span<const RowId> rows, bool with_lse)
-      : case_(&fixture.fixture_case()),
+      : fixture_(&fixture),
+        case_(&fixture.fixture_case()),
         batch_(&fixture.batch()),
         with_lse_(with_lse && !case_->layer.is_recurrent()) {
     for (const Request& request : case_->requests) {
@@ -52,6 +53,12 @@ class OutputReader {
     for (const OutputRow& row : suspects_) {
       if (!seen.contains({row.token, row.head})) scan(row, taken);
     }
+  }
+
+  [[nodiscard]] std::vector<std::int32_t> lists_of(std::span<const RowId> rows) const {
+    std::vector<std::int64_t> tokens;
+    for (const RowId& row : rows) tokens.push_back(token_of(row));
+    return fixture_->chosen_lists(tokens);
   }
 
   /// The same holds for a state that was not written completely, where it has to be.
@@ -136,6 +143,7 @@ class OutputReader {
     return slots[static_cast<std::size_t>(token)] / case_->kv_cache.page_size;
   }
 
+  const Fixture* fixture_;
   const Case* case_;
   const ForwardBatch* batch_;
   bool with_lse_;  ///< is among the outputs that must be finite
@@ -155,6 +163,7 @@ FillOutputs take_outputs(const Fixture& fixture, std::span<const RowId> rows, bo
   for (const RowId& row : rows) reader.copy(row, taken);
   reader.scan_elsewhere(rows, taken);
   reader.scan_states(taken);
+  if (builds(fixture.fixture_case().step)) taken.lists = reader.lists_of(rows);
   return taken;
 }
 

@@ -19,7 +19,8 @@
 
 namespace attnbench {
 
-/// The truth about a case under each fill, computed once and shared by all backends.
+/// The truth about a case under each fill, computed once and shared by all backends. Of a pipeline
+/// only which rows are compared: their values are computed for each backend (own_lists.h).
 struct FillTruth {
   Fill fill = Fill::kNormal;
   std::vector<ReferenceRow> rows;
