@@ -8,7 +8,7 @@
 #include <optional>
 #include <tuple>
 
-#include "lib/model/layer_kind.h"
+#include "lib/result/kind_cells.h"
 #include "lib/result/record_text.h"
 #include "lib/scenario/layer_reader.h"
 #include "lib/session/aa_pairs.h"
@@ -68,100 +68,8 @@ std::vector<Member> distinct(const std::vector<const Record*>& records,
   return values;
 }
 
-std::string record_kind(const Record& r) { return r.model_layers.kind; }
 std::string record_backend(const Record& r) { return r.backend; }
 std::string record_device(const Record& r) { return r.device; }
-
-bool counts_in_step(const Record& r) {
-  return r.claims_speed() && r.verdict() != Verdict::kMistrusted;
-}
-
-/// Its time is that of attention and of the choice of its keys.
-bool is_pipeline(const Record& r) { return r.step == StepPart::kPipeline; }
-
-/// The cells of one kind of layer in one backend, by the part of the step.
-struct KindCells {
-  const Record* attention = nullptr;  ///< or a pipeline
-  const Record* kv_write = nullptr;
-  const Record* both = nullptr;
-
-  [[nodiscard]] const Record* first() const {
-    return attention != nullptr ? attention : both != nullptr ? both : kv_write;
-  }
-  [[nodiscard]] bool has_write() const {
-    return (both != nullptr && counts_in_step(*both)) ||
-           (attention != nullptr && counts_in_step(*attention) && kv_write != nullptr &&
-            counts_in_step(*kv_write));
-  }
-  [[nodiscard]] bool has_attention() const {
-    return attention != nullptr && counts_in_step(*attention);
-  }
-  /// Cross layers where no request has an encoder: an engine skips them (skip_cross_attention in
-  /// SGLang's models/mllama.py), and weights of no keys cannot be checked.
-  [[nodiscard]] bool is_skipped() const {
-    return first() != nullptr && record_kind(*first()) == to_string(LayerKind::kCross) &&
-           first()->kv_tokens == 0;
-  }
-};
-
-KindCells cells_of(const std::vector<const Record*>& records, const std::string& backend,
-                   const std::string& kind) {
-  KindCells cells;
-  for (const Record* r : records) {
-    if (r->backend != backend || record_kind(*r) != kind) continue;
-    if (r->step == StepPart::kAttention || is_pipeline(*r)) cells.attention = r;
-    if (r->step == StepPart::kKvWrite) cells.kv_write = r;
-    if (r->step == StepPart::kBoth) cells.both = r;
-  }
-  return cells;
-}
-
-void add_layer_time(ModelStepPart& part, const Record& r) {
-  part.layer_us += r.timing.median_us;
-  part.layer_lo_us += r.timing.lo_us;
-  part.layer_hi_us += r.timing.hi_us;
-  part.has_interval = part.has_interval && has_interval(r);
-}
-
-ModelStepPart part_of(const KindCells& cells, bool with_write) {
-  ModelStepPart part;
-  part.has_interval = true;
-  part.with_kv_write = with_write;
-  const bool measured_together = with_write && cells.both != nullptr && counts_in_step(*cells.both);
-  const Record& main = measured_together ? *cells.both : *cells.attention;
-  part.kind = record_kind(main);
-  part.backend = main.backend;
-  if (is_pipeline(main)) part.step = main.step;
-  part.layers = main.model_layers.layers;
-  part.host_us = main.update.median_us > 0 ? main.update.median_us : main.plan.median_us;
-  add_layer_time(part, main);
-  if (with_write && !measured_together) add_layer_time(part, *cells.kv_write);
-  return part;
-}
-
-ModelStepPart skipped_part(const Record& r) {
-  ModelStepPart part;
-  part.kind = record_kind(r);
-  part.backend = r.backend;
-  part.layers = r.model_layers.layers;
-  part.has_interval = true;
-  part.is_skipped = true;
-  return part;
-}
-
-/// With the write of layers of which some write nothing: a part of those that do, and of the rest.
-std::vector<ModelStepPart> parts_of(const KindCells& cells, bool with_write) {
-  if (cells.is_skipped()) return {skipped_part(*cells.first())};
-  ModelStepPart part = part_of(cells, with_write);
-  if (!with_write || !cells.has_attention()) return {part};
-  const Record& write =
-      cells.both != nullptr && counts_in_step(*cells.both) ? *cells.both : *cells.kv_write;
-  part.layers = write.model_layers.layers;
-  ModelStepPart readers = part_of(cells, false);
-  readers.layers -= part.layers;
-  readers.host_us = 0;  // one plan serves the layers of a kind
-  return readers.layers > 0 ? std::vector{part, readers} : std::vector{part};
-}
 
 double us_of(const std::vector<ModelStepPart>& parts) {
   double sum = 0;
@@ -203,15 +111,6 @@ void add_choice_of_keys(const StepRecords& step, ModelStep& sum) {
   }
 }
 
-/// Why a kind of layer has no time in a backend.
-std::string lack_of(const KindCells& cells, const std::string& kind) {
-  const Record* const r = cells.first();
-  if (r == nullptr) return fmt::format("{}: it was not run", kind);
-  if (!attends(r->step)) return fmt::format("{}: attention was not measured", kind);
-  const std::string reason = r->reason().empty() ? "" : ": " + r->reason();
-  return fmt::format("{}: {}{}", kind, verdict_word(*r), reason);
-}
-
 /// Which layers of the step no record is of: in one part of a sweep that several machines share.
 std::string missing_kinds(const StepRecords& step, const std::vector<std::string>& kinds) {
   // Where keys are written and nothing attends, cells stand for the layers that write, not for all.
@@ -228,16 +127,6 @@ std::string missing_kinds(const StepRecords& step, const std::vector<std::string
   const int all = step.any().model_layers.of_step;
   if (present == all) return "";
   return fmt::format("the results have {} of its {} layers", present, all);
-}
-
-/// A kind without keys never has a write, and lacks none; nor does one that is skipped, or whose
-/// layers, of an encoder that is cached, all only read.
-bool writes_nothing(const KindCells& cells) {
-  const auto is_of_readers = [](const Record* r) {
-    return r != nullptr && r->model_layers.layers == 0;
-  };
-  return (cells.first() != nullptr && cells.first()->is_recurrent()) || cells.is_skipped() ||
-         is_of_readers(cells.kv_write) || is_of_readers(cells.both);
 }
 
 ModelStep blank_step(const StepRecords& step, const std::string& device) {
