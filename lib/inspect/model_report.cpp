@@ -164,9 +164,13 @@ Json kind_json(const ModelQuestion& q, const LayerMemory& each) {
 /// An indexer's keys are a cache of their own, whose heads a preset does not have.
 bool has_indexer(const ModelQuestion& q) { return q.model.kinds[LayerKind::kSparse] > 0; }
 
-constexpr const char* kIndexerNote =
-    "sparse layers keep their indexer's keys as well, 132 bytes a token and layer for an fp8 key "
-    "of 128 with its scale; they are not counted here";
+std::string indexer_note(const ModelGeometry& model) {
+  const int own = model.kinds[LayerKind::kSparse] - model.index_shared;
+  return fmt::format(
+      "{}sparse layers keep their indexer's keys as well, 132 bytes a token and layer for an fp8 "
+      "key of 128 with its scale; they are not counted here",
+      model.index_shared > 0 ? fmt::format("{} of the ", own) : "");
+}
 
 }  // namespace
 
@@ -209,7 +213,7 @@ void write_model_table(const ModelQuestion& q, std::ostream& out) {
   out << "\n\n" << terminal_text(kinds_table(q));
   if (q.context || q.gpu_bytes) out << '\n';
   write_capacity(q, out);
-  if (has_indexer(q)) out << '\n' << wrapped(kIndexerNote, kWidthOfModel, 0);
+  if (has_indexer(q)) out << '\n' << wrapped(indexer_note(q.model), kWidthOfModel, 0);
   if (!q.model.notes.empty()) {
     out << '\n' << wrapped("note: " + printable(q.model.notes), kWidthOfModel, 0);
   }

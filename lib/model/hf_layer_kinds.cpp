@@ -10,6 +10,7 @@
 #include <span>
 
 #include "lib/base/error.h"
+#include "lib/model/hf_index_sharing.h"
 
 namespace attnbench {
 namespace {
@@ -320,6 +321,7 @@ void read_hf_layer_kinds(const JsonFields& config, const HfModelType& type, Mode
   need(LayerKind::kSliding, model.sliding_window, "sliding_window");
   need(LayerKind::kChunked, model.attention_chunk, "attention_chunk_size");
   read_kv_sharing(config, type, model);
+  read_index_sharing(config, model);
   const bool stated = type.linear_kind != LinearAttentionKind::kUnknown;
   if (model.kinds[LayerKind::kLinear] > 0 && stated && !can_run(type.linear_kind)) {
     model.add_note(fmt::format("the linear layers are {}", to_string(type.linear_kind)));

@@ -67,6 +67,9 @@ struct ModelGeometry {
   /// heads. 0: unknown, or there are no such layers.
   int index_topk = 0;
   int index_n_heads = 0;
+  /// Of the sparse layers, those without an indexer: they attend to the keys that an earlier one
+  /// took (GLM-5.2).
+  int index_shared = 0;
   LinearAttentionKind linear_kind = LinearAttentionKind::kUnknown;  ///< of the linear layers
   // Of linear layers that can be run; all 0 where those are of another kind, or unknown.
   int linear_num_key_heads = 0;  ///< of queries too

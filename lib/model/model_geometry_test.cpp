@@ -284,7 +284,8 @@ TEST(KindToRun, must_be_spelled_out_where_the_model_s_own_attention_is_missing) 
 }
 
 TEST(KindToRun, is_a_sparse_layer_where_the_keys_that_it_takes_are_known) {
-  for (const auto& [name, heads] : {std::pair{"deepseek-v3.2", 64}, {"glm-5", 32}}) {
+  for (const auto& [name, heads] :
+       {std::pair{"deepseek-v3.2", 64}, {"glm-5", 32}, {"glm-5.2", 32}}) {
     ModelGeometry model = preset(name);
     ASSERT_EQ(kind_to_run(model, std::nullopt), LayerKind::kSparse) << name;
     const Selection selection = layer_of(model, LayerKind::kSparse, 8).selection;

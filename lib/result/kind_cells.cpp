@@ -47,6 +47,13 @@ KindCells cells_of(const std::vector<const Record*>& records, const std::string&
     if (r->step == StepPart::kKvWrite) cells.kv_write = r;
     if (r->step == StepPart::kBoth) cells.both = r;
   }
+  if (cells.attention == nullptr || !is_pipeline(*cells.attention)) return cells;
+  const std::string attends = backend.substr(backend.rfind('+') + 1);
+  for (const Record* r : records) {
+    if (record_kind(*r) != kind || r->step != StepPart::kAttention) continue;
+    cells.sharing = r->model_layers.layers - cells.attention->model_layers.layers;
+    if (r->backend == attends) cells.of_sharing = r;
+  }
   return cells;
 }
 
@@ -69,6 +76,12 @@ ModelStepPart part_of(const KindCells& cells, bool with_write) {
 std::vector<ModelStepPart> parts_of(const KindCells& cells, bool with_write) {
   if (cells.is_skipped()) return {skipped_part(*cells.first())};
   ModelStepPart part = part_of(cells, with_write);
+  if (cells.sharing > 0) {
+    ModelStepPart sharing = part_of({.attention = cells.of_sharing}, false);
+    sharing.layers = cells.sharing;
+    sharing.host_us = 0;  // planned with the pipeline's
+    return {part, sharing};
+  }
   if (!with_write || !cells.has_attention()) return {part};
   const Record& write =
       cells.both != nullptr && counts_in_step(*cells.both) ? *cells.both : *cells.kv_write;
@@ -83,6 +96,10 @@ std::string lack_of(const KindCells& cells, const std::string& kind) {
   const Record* const r = cells.first();
   if (r == nullptr) return fmt::format("{}: it was not run", kind);
   if (!attends(r->step)) return fmt::format("{}: attention was not measured", kind);
+  if (counts_in_step(*r) && cells.lacks_sharing()) {
+    return fmt::format("{}: attention of {} layers that share lists was not measured", kind,
+                       cells.sharing);
+  }
   const std::string reason = r->reason().empty() ? "" : ": " + r->reason();
   return fmt::format("{}: {}{}", kind, verdict_word(*r), reason);
 }

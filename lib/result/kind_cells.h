@@ -23,6 +23,10 @@ struct KindCells {
   const Record* attention = nullptr;  ///< or a pipeline
   const Record* kv_write = nullptr;
   const Record* both = nullptr;
+  /// Beside a pipeline: layers without one, whose lists are those of others, and the attention of
+  /// its own backend to these.
+  int sharing = 0;
+  const Record* of_sharing = nullptr;
 
   [[nodiscard]] const Record* first() const {
     return attention != nullptr ? attention : both != nullptr ? both : kv_write;
@@ -33,7 +37,10 @@ struct KindCells {
             counts_in_step(*kv_write));
   }
   [[nodiscard]] bool has_attention() const {
-    return attention != nullptr && counts_in_step(*attention);
+    return attention != nullptr && counts_in_step(*attention) && !lacks_sharing();
+  }
+  [[nodiscard]] bool lacks_sharing() const {
+    return sharing > 0 && (of_sharing == nullptr || !counts_in_step(*of_sharing));
   }
   /// Cross layers where no request has an encoder: an engine skips them (skip_cross_attention in
   /// SGLang's models/mllama.py), and weights of no keys cannot be checked.
@@ -47,6 +54,7 @@ struct KindCells {
                                  const std::string& backend, const std::string& kind);
 [[nodiscard]] ModelStepPart part_of(const KindCells& cells, bool with_write);
 /// With the write of layers of which some write nothing: a part of those that do, and of the rest.
+/// So of pipelines, where some layers share their lists.
 [[nodiscard]] std::vector<ModelStepPart> parts_of(const KindCells& cells, bool with_write);
 /// Why a kind of layer has no time in a backend.
 [[nodiscard]] std::string lack_of(const KindCells& cells, const std::string& kind);

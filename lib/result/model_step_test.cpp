@@ -166,6 +166,23 @@ TEST(ModelSteps, take_a_pipeline_for_attention_and_the_choice_of_its_keys) {
   EXPECT_TRUE(steps[3].lacks_choice);
 }
 
+TEST(ModelSteps, add_the_attention_of_layers_that_share_lists_to_a_pipeline) {
+  Record whole = sparse(layer_record("full", "x+y+a", 110, StepPart::kPipeline));
+  whole.model_layers = {"full", 4, 12, ""};  // of 12, whose keys 4 take
+  Record alone = sparse(layer_record("full", "a", 100));
+  Record index = sparse(layer_record("full", "x", 5, StepPart::kIndexer));
+  alone.model_layers = {"full", 12, 12, ""};
+  index.model_layers = {"full", 4, 12, ""};
+  const auto steps = model_steps(run_with_layers({whole, alone, index}));
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_DOUBLE_EQ(steps[0].us(), 4 * 110 + 8 * 100 + 10) << "planned once";
+  EXPECT_DOUBLE_EQ(steps[1].us(), 12 * 100 + 4 * 5 + 2 * 10);
+  alone.backend = "b";
+  EXPECT_EQ(model_steps(run_with_layers({whole, alone}))[0].reason,
+            "full: attention of 8 layers that share lists was not measured");
+  EXPECT_EQ(model_steps(run_with_layers({whole}))[0].reason, "the results have 4 of its 12 layers");
+}
+
 TEST(ModelSteps, say_where_the_choice_of_keys_is_not_measured) {
   const Record full = sparse(layer_record("full", "a", 100));
   const Record sliding = layer_record("sliding", "a", 30);

@@ -224,7 +224,7 @@ Record CaseRecords::blank_record(const Registry::Entry& entry, CacheState cache,
   r.out_scale = c.out_scale;
   r.tp = c.tp;
   r.model_layers = c.model_layers;
-  if (writes_kv(c.step)) r.model_layers.layers -= c.model_layers.kv_shared;
+  r.model_layers.layers = layers_of_part(c);
   r.groups = groups_of(c);
   r.sweep = c.sweep;
   r.requests = static_cast<std::int64_t>(c.requests.size());

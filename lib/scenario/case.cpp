@@ -112,6 +112,13 @@ bool writes_encoders(const Case& c) {
   return c.layer.is_cross_attention && !std::ranges::all_of(c.requests, &Request::encoder_cached);
 }
 
+int layers_of_part(const Case& c) {
+  const ModelLayers& layers = c.model_layers;
+  if (writes_kv(c.step)) return layers.layers - layers.kv_shared;
+  const bool chooses = builds(c.step) && c.step != StepPart::kIndex;
+  return layers.layers - (chooses ? layers.index_shared : 0);
+}
+
 Case with_step(const Case& c, StepPart step) {
   Case result = c;
   result.step = step;

@@ -139,6 +139,7 @@ struct ModelLayers {
   int of_step = 0;         ///< of all kinds that the mix runs
   std::string left_out{};  ///< kinds that the model has and the mix does not run, "36 chunked"
   int kv_shared = 0;       ///< of `layers`, those that write no keys and values
+  int index_shared = 0;    ///< of `layers`, those that take no keys of their own
 };
 
 /// One fully determined forward step: no ranges, no distributions left. Everything that follows
@@ -197,6 +198,8 @@ struct Case {
 [[nodiscard]] std::span<const Case> steps_of(const Case& c);
 /// Of a cross layer: an encoder's keys and values are new in this step.
 [[nodiscard]] bool writes_encoders(const Case& c);
+/// For how many layers of its model the part of the step stands: those that have it.
+[[nodiscard]] int layers_of_part(const Case& c);
 /// The case of one part of the step. The KV write of a cross layer is that of the encoders that are
 /// not cached: their requests, with the encoder's tokens as those of a prompt. Where all are, there
 /// is nothing to write, and supports_step() says so. A selector fills the entries of a list but the

@@ -154,9 +154,15 @@ std::vector<MixOfLayers> mixes_of_layers(const YamlPtr& mix, Problems& problems)
   }
   std::vector<MixOfLayers> mixes;
   for (const AskedLayers& each : *asked) {
+    const bool are_all = each.layers == model->kinds[each.kind];
+    const bool share_lists = are_all && each.kind == LayerKind::kSparse;
     mixes.push_back({mix_of(*mix, each, has_cross),
-                     {std::string(to_string(each.kind)), each.layers, of_step, left_out,
-                      each.layers == model->kinds[each.kind] ? model->kv_shared[each.kind] : 0},
+                     {.kind = std::string(to_string(each.kind)),
+                      .layers = each.layers,
+                      .of_step = of_step,
+                      .left_out = left_out,
+                      .kv_shared = are_all ? model->kv_shared[each.kind] : 0,
+                      .index_shared = share_lists ? model->index_shared : 0},
                      note_of(*model, each.kind, left_out)});
   }
   return mixes;

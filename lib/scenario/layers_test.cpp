@@ -86,6 +86,22 @@ TEST(Layers, take_numbers_of_their_own) {
   EXPECT_EQ(scenario.cases[0].model_layers.left_out, "12 full");
 }
 
+TEST(Layers, of_which_some_share_lists_count_a_choice_of_keys_where_it_is_made) {
+  const Scenario scenario = layered(
+      "mixes: {m: {model: glm-5.2, tp: 8, layers: all, batch: 4q1s3k, kv_cache: {page_size: 64}}, "
+      "part: {model: glm-5.2, tp: 8, layers: {sparse: 5}, batch: 4q1s3k}}");
+  const Case& all = scenario.cases.at(0);
+  for (const auto& [step, layers] : {std::pair{StepPart::kAttention, 78},
+                                     {StepPart::kKvWrite, 78},
+                                     {StepPart::kIndexer, 21},
+                                     {StepPart::kSelect, 21},
+                                     {StepPart::kPipeline, 21}}) {
+    EXPECT_EQ(layers_of_part(with_step(all, step)), layers) << to_string(step);
+  }
+  EXPECT_EQ(layers_of_part(with_step(scenario.cases.at(1), StepPart::kIndexer)), 5)
+      << "which of the model's they are is not said";
+}
+
 TEST(Layers, of_a_dense_stand_in_leave_no_sparse_ones_out) {
   const Scenario scenario =
       layered("mixes: {chat: {model: deepseek-v3.2, layers: {full: 61}, batch: q1s4k}}\n");

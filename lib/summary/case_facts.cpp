@@ -67,7 +67,7 @@ std::string layer_text(const Case& c) {
   std::vector<std::string> facts;
   const AttentionLayer& layer = c.layer;
   if (c.model_layers.layers > 0) {
-    facts.push_back(fmt::format("{} of {} layers", c.model_layers.layers, c.model_layers.of_step));
+    facts.push_back(fmt::format("{} of {} layers", layers_of_part(c), c.model_layers.of_step));
   }
   if (layer.is_recurrent()) facts.emplace_back(layer.recurrence());
   if (!layer.causal)
