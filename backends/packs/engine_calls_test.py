@@ -148,11 +148,22 @@ class GivenTest(unittest.TestCase):
 
     def test_copies_of_flash_attention_4_differ_in_what_they_take_on_hopper(self):
         vllm, upstream = fa4_pack.Vllm(), fa4_pack.FlashAttn()
-        for changed, reason in ((dict(cache_dtype="e4m3"), "no fp8 on Hopper"), (dict(head_dim_qk=512, head_dim_v=512),
-                                                                                "head dims of 8 to 256")):
+        dim_512 = dict(head_dim_qk=512, head_dim_v=512)
+        for changed, reason in (({**dim_512, "cache_dtype": "e4m3", "page_size": 64}, "no fp8 on Hopper"),
+                                (dim_512, "head dims of 8 to 256")):
             self.assertIsNone(vllm.supports(problem(**{**CHUNK, **changed})))
             self.assertRegex(upstream.supports(problem(**{**CHUNK, **changed})), reason)
         self.assertEqual((vllm.num_splits, upstream.num_splits, upstream.__class__.__dict__.get("tuning")), (0, 1, None))
+
+    def test_flash_attention_4_names_the_head_dims_and_pages_for_which_it_compiles(self):
+        for changed, reason in (
+                (dict(head_dim_qk=320, head_dim_v=320), "or of 512"),
+                (dict(head_dim_qk=72, head_dim_v=72), "multiples of 16"),
+                (dict(head_dim_qk=72, head_dim_v=72, cache_layout="ragged"), None),
+                (dict(cache_dtype="e4m3", page_size=128), "head dim 512 in pages of 64 only"),
+                (dict(cache_dtype="e4m3", head_dim_qk=512, head_dim_v=512), "head dim 512 in pages of 64 only")):
+            found = fa4_pack.Vllm().supports(problem(**{**CHUNK, **changed}))
+            self.assertRegex(found or "", reason or "^$", changed)
 
 
 class Taken:
@@ -212,6 +223,12 @@ class CompositeTest(unittest.TestCase):
         for changed, reason in ((dict(cache_dtype="e4m3"), "a cache of the queries' type"),
                                 (dict(recorded=True, sliding_window_size=9), "no graphs of layers with a window")):
             self.assertRegex(self.backend.supports(problem(head_dim_qk=256, head_dim_v=256, **changed)), reason)
+
+    def test_it_names_formats_for_every_head_dim_so_that_it_says_why_it_takes_none(self):
+        self.backend.triton.formats = lambda problem: ["NHD", "HND"]
+        self.backend.by_dim[256].formats = lambda problem: ["HND"]
+        for dim, formats in ((128, ["NHD", "HND"]), (256, ["HND"])):
+            self.assertEqual(self.backend.formats(problem(head_dim_qk=dim)), formats)
 
 
 if __name__ == "__main__":

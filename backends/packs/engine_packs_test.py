@@ -50,7 +50,7 @@ TAKEN = [
      "fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 sglang:triton_extend fa4:vllm fa4:flash_attn "
      "flashinfer:prefill_auto"),
     ({**CHAIN, "cache_dtype": "e4m3"}, "vllm:fa3 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 "
-     "flashinfer:cascade flashinfer:xqa sglang:triton_extend_unified fa4:vllm flashinfer:prefill_auto "
+     "flashinfer:cascade flashinfer:xqa sglang:triton_extend_unified flashinfer:prefill_auto "
      "flashinfer:prefill_fa3_fp8"),
     ({**CHAIN, "has_sinks": True}, "vllm:fa3 vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_extend "
      "sglang:triton_extend_unified fa4:vllm fa4:flash_attn vllm:cascade"),
@@ -102,7 +102,7 @@ TAKEN = [
     ({**CHUNK, "spans": True, "sliding_window_size": 9}, ""),
     ({**LATENT, **CHUNK, "spans": True}, ""),
     ({**CHUNK, "multi_item": True}, "flashinfer:multi_item"),
-    ({**CHUNK, "cache_dtype": "e4m3"}, "fa3:tokenspeed fa4:vllm flashinfer:prefill_fa2 flashinfer:prefill_auto "
+    ({**CHUNK, "cache_dtype": "e4m3"}, "fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_auto "
      "flashinfer:prefill_fa3_fp8 flashinfer:cascade sglang:triton_extend_unified vllm:fa3 vllm:triton_unified"),
     (dict(head_dim_qk=512, head_dim_v=512), "fa4:vllm sglang:triton_decode vllm:triton_unified vllm:triton_flash_attn"),
     ({**CHUNK, "head_dim_qk": 512, "head_dim_v": 512, "spans": True}, "vllm:triton_unified vllm:triton_flash_attn"),
@@ -125,7 +125,7 @@ TAKEN = [
      "vllm:cascade"),
     (dict(cache_dtype="e4m3"), "vllm:fa3 vllm:triton_unified vllm:paged_attention_v1 vllm:paged_attention_v2 "
      "fa3:tokenspeed flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode "
-     "fa4:vllm flashinfer:decode_auto flashinfer:decode_tc_fast_plan"),
+     "flashinfer:decode_auto flashinfer:decode_tc_fast_plan"),
     (dict(cache_dtype="e5m2"), "vllm:paged_attention_v1 vllm:paged_attention_v2 flashinfer:decode flashinfer:decode_tc "
      "flashinfer:cascade sglang:triton_decode flashinfer:decode_auto flashinfer:decode_tc_fast_plan"),
     (dict(cache_dtype="e4m3", cache_scales="head"), "vllm:fa3 fa3:tokenspeed"),

@@ -20,6 +20,7 @@ class FlashAttention4:
     graph_support = "ALWAYS"
     padding_seq_len = 0
     fp8_cache = False
+    dim_512 = False
     num_splits = 1
     with_lse = False
 
@@ -36,10 +37,12 @@ class FlashAttention4:
             (not fp8 and problem.cache_dtype != problem.dtype,
              "a cache of the queries' type" + (", or e4m3" if self.fp8_cache else "")),
             (problem.cache_scales != "tensor", "scales of a whole tensor only"),
-            (any(dim % 8 != 0 or not 8 <= dim <= self.most_dim for dim in dims),
-             f"head dims of 8 to {self.most_dim}, multiples of 8"),
+            (any(dim % 8 != 0 or not 8 <= dim <= 256 for dim in dims) and not (self.dim_512 and set(dims) == {512}),
+             "head dims of 8 to 256, multiples of 8" + (", or of 512" if self.dim_512 else "")),
+            (not ragged and any(dim % 16 != 0 for dim in dims), "in pages head dims in multiples of 16"),
             (dims[0] != dims[1] and dims != (192, 128), "keys and values of one head dim, or 192/128"),
-            (fp8 and dims[0] == 512 and problem.page_size != 64, "over an e4m3 cache of head dim 512 pages of 64 only"))
+            # vLLM uses these kernels for no other; over pages of 128 of head dim 128 they are wrong.
+            (fp8 and (dims[0], problem.page_size) != (512, 64), "over an e4m3 cache head dim 512 in pages of 64 only"))
 
     def formats(self, problem):
         return ["NHD", "HND", "combined", "ragged"] if problem.cache_scales == "tensor" else []
@@ -55,10 +58,10 @@ class FlashAttention4:
 
 class Vllm(FlashAttention4):
     name = "fa4:vllm"
-    description = "FlashAttention 4 of vLLM: pages, ragged keys, splits, head dims up to 512, e4m3 caches"
+    description = "FlashAttention 4 of vLLM: pages, ragged keys, splits, head dims up to 256 and of 512, e4m3 caches"
     requires = {"vllm": "0.33.0", "torch": "2.11.0..2.14.0", "nvidia-cutlass-dsl": "4.8.0", "quack-kernels": "0.6.5"}
     calls = {VLLM: "_flash_attn_fwd"}
-    most_dim = 512
+    dim_512 = True
     fp8_cache = True
     num_splits = 0  # its rule decides, from the longest request
     tuning = {"num_splits": ([1, 2, 4, 8, 16, 32], "")}
@@ -73,7 +76,6 @@ class FlashAttn(FlashAttention4):
     requires = {"flash-attn-4": "4.0.0b36", "torch": "2.11.0..2.14.0", "nvidia-cutlass-dsl": "4.8.0",
                 "quack-kernels": "0.6.5"}
     calls = {FLASH_ATTN: "_flash_attn_fwd"}
-    most_dim = 256
 
     def import_module(self):
         return import_bare(FLASH_ATTN.name(), ["flash_attn", "flash_attn.cute"], {})

@@ -63,8 +63,8 @@ class TritonFlashAttn:
                 with_values(problem, spans=False))
 
     def formats(self, problem):
-        causal = self.by_dim.get(problem.head_dim_qk)
-        return [each for each in self.triton.formats(problem) if causal and each in causal.formats(problem)]
+        causal = self.by_dim.get(problem.head_dim_qk, self.triton)  # another dim is refused for its own reason
+        return [each for each in self.triton.formats(problem) if each in causal.formats(problem)]
 
     def numerics(self, problem):
         return self.triton.numerics(problem)
