@@ -290,7 +290,8 @@ void expect_use_of_timeout(const RunOptions& options, const std::vector<PlannedR
   if (!options.execution.timeout_s || options.execution.isolate) return;
   for (const PlannedRun& run : runs) {
     for (const Registry::Entry* entry : run.plan.backends) {
-      if (!entry->host.empty()) return;
+      const bool absent_plugin = !entry->plugin.empty() && !entry->absence.empty();
+      if (!entry->host.empty() || absent_plugin) return;
     }
   }
   throw ConfigError("--timeout requires --isolate: no backend here has a process of its own");

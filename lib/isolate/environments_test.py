@@ -173,6 +173,11 @@ class EnvironmentsTest(unittest.TestCase):
         self.assertRegex(records["broken/engine:decode"]["reason"], r"^absent: engine_pack.py:\d+: OSError: libtorch.so: no such file$")
         self.assertRegex(records["hangs/engine:decode"]["reason"], r"^its process gave no answer within 3 s while ")
 
+    def test_a_timeout_is_taken_where_every_backend_of_a_plugin_is_absent(self):
+        done, records = self.run_all(*self.environment("bare"), "--backend", "engine:decode", "--timeout", "3s")
+        self.assertNotIn("--timeout", done.stderr)
+        self.assertRegex(records["engine:decode"]["reason"], "^no package engine in ")
+
     def test_a_file_that_only_one_environment_can_read_takes_part_from_there(self):
         self.pack = self.write("mine.py", "import engine\n" + EXAMPLE)
         done, records = self.run_all(*self.environment("bare"), *self.environment("sound", self.WORKS),
