@@ -124,12 +124,18 @@ std::string feature_refusal(const EngineBackend& backend, EngineFeatures asked) 
   return words.empty() ? "" : fmt::format("no {}", fmt::join(words, ", no "));
 }
 
-/// "no sinks with deterministic inference".
-std::string invariance_refusal(const EngineBackend& backend, EngineFeatures asked) {
-  if (!asked.has(EngineFeature::kInvariance)) return {};
-  const auto words = words_of(asked.within(backend.not_invariant));
-  if (words.empty()) return {};
-  return fmt::format("no {} with deterministic inference", fmt::join(words, ", no "));
+/// "no sinks with deterministic inference": what it takes, but not both.
+std::string combination_refusal(const EngineBackend& backend, EngineFeatures asked) {
+  using enum EngineFeature;
+  const auto refusal = [&](EngineFeatures refused, std::string_view beside) -> std::string {
+    const auto words = words_of(asked.within(refused));
+    return words.empty() ? "" : fmt::format("no {} {}", fmt::join(words, ", no "), beside);
+  };
+  std::string found;
+  if (asked.has(kInvariance))
+    found = refusal(backend.not_invariant, "with deterministic inference");
+  const bool fp8 = asked.has(kE4m3Cache) || asked.has(kE5m2Cache);
+  return found.empty() && fp8 ? refusal(backend.not_fp8, "over an fp8 cache") : found;
 }
 
 std::string pages_text(const EngineBackend& backend, bool fp8_cache) {
@@ -214,7 +220,7 @@ std::string model_refusal(const EngineBackend& backend, const EngineSetup& setup
   if (std::string refusal = hybrid_refusal(backend, setup); !refusal.empty()) return refusal;
   const EngineFeatures asked = features_of(setup).without(ignored);
   std::string refusal = feature_refusal(backend, asked);
-  return refusal.empty() ? invariance_refusal(backend, asked) : refusal;
+  return refusal.empty() ? combination_refusal(backend, asked) : refusal;
 }
 
 std::string graph_refusal(const EngineBackend& backend, const EngineSetup& setup) {

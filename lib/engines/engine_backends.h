@@ -45,6 +45,7 @@ struct EngineBackend {
   bool diffusion_graph = false;
   EngineFeatures takes;
   EngineFeatures not_invariant;   ///< of those, what it does not take from deterministic servers
+  EngineFeatures not_fp8;         ///< the same over a cache in fp8
   EngineFeatures unknown;         ///< neither sources nor documentation say
   bool only_dual_chunks = false;  ///< for models with dual chunks, and no others
   bool f32 = false;               ///< queries in f32, too (vLLM; SGLang does not ask)

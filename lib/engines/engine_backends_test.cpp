@@ -425,8 +425,17 @@ TEST(EngineBackends, of_hopper_s_flashattention_depend_on_the_head_dim) {
   EXPECT_EQ(asked.refusal(), "no bidirectional spans");
   asked.setup.head_dim_qk = asked.setup.head_dim_v = 512;  // FlashAttention 4 stands in for 3
   EXPECT_EQ(asked.refusal(), "");
+  asked.setup.kv_dtype = DType::kE4M3;  // in pages of 64, and Triton's where spans see ahead
+  EXPECT_EQ(asked.refusal(), "no bidirectional spans over an fp8 cache");
+  asked.setup.has_spans = false;
+  EXPECT_EQ(asked.refusal(), "");
+  asked.setup.page_size = 16;
+  EXPECT_EQ(asked.refusal(), "pages of 64 or multiples, not 16");
+  asked.setup.page_size = 0;
+  asked.setup.head_dim_qk = asked.setup.head_dim_v = 320;
+  EXPECT_EQ(asked.refusal(), "no fp8 cache");
   asked.setup.device = *find_engine_device("sm80");
-  EXPECT_EQ(asked.refusal(), "head dims of 1 to 256 only, not 512");
+  EXPECT_EQ(asked.refusal(), "head dims of 1 to 256 only, not 320");
 }
 
 TEST(EngineBackends, run_on_the_gpus_that_they_are_built_for) {

@@ -72,6 +72,9 @@ EngineBackend read_backend(Engine engine, const YamlNode& node, const FeatureSet
   if (const YamlNode* less = row.find("not_invariant")) {
     backend.not_invariant = read_features(*less, sets, problems);
   }
+  if (const YamlNode* less = row.find("not_fp8")) {
+    backend.not_fp8 = read_features(*less, sets, problems);
+  }
   if (const YamlNode* unknown = row.find("unknown")) {
     backend.unknown = read_features(*unknown, sets, problems);
   }
