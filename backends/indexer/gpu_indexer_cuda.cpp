@@ -68,6 +68,7 @@ class GpuPlan final : public Plan {
 
 Support GpuIndexer::supports(const Problem& problem) const {
   if (Support named = Indexer::supports(problem); !named) return named;
+  if (problem.layer.selection.takes_maxima()) return Support::no("no maxima of units");
   if (problem.layer.selection.index_heads > kMostHeads) {
     return Support::no("64 index heads at most");
   }

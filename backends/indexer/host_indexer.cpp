@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/indexer/indexer.h"
+#include "backends/indexer/maxima.h"
 #include "lib/base/dtype.h"
 #include "lib/base/int_math.h"
 
@@ -128,6 +129,7 @@ class HostPlan final : public Plan {
 }  // namespace
 
 std::unique_ptr<Plan> HostIndexer::plan(const ForwardBatch& batch, PlanMemory&) {
+  if (batch.problem->layer.selection.takes_maxima()) return plan_maxima(batch);
   return std::make_unique<HostPlan>(batch);
 }
 

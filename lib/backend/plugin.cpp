@@ -153,6 +153,9 @@ class PluginBackend final : public Backend {
       return Support::no(
           "no chosen keys: it does not say that it reads their lists (reads_selection)");
     }
+    if (problem.step == StepPart::kIndexer && problem.layer.selection.takes_maxima()) {
+      return Support::no("no maxima of units: a plug-in is not asked for them");
+    }
     const attnbench_problem asked = plugin_problem(problem);
     Message message;
     const int status = backend_.supports(backend_.self, &asked, message.data(), Message::size());

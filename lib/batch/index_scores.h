@@ -6,6 +6,10 @@
 
 namespace attnbench {
 
+/// What an indexer that takes maxima (SelectionScore::kMax) gives the query's own unit, as vLLM's
+/// for MiniMax-M3 does (models/minimax_m3/common); transformers' gives it +inf. Either is right.
+inline constexpr float kOwnUnitScore = 1e29f;
+
 /// What a step of StepPart::kSelect reads: the logits that an indexer gave the units of keys of T
 /// query tokens, padding's included, for each group of heads. Borrowed memory of the device that
 /// computes.

@@ -14,15 +14,19 @@ namespace attnbench {
 /// of keys (GLM-5.3-Flash, DeepSeek-V4) has one row for each complete pool, and s counts these
 /// (Selection::complete_pools). Borrowed memory of the device that computes.
 ///
+/// Under SelectionScore::kMax a head is a group's, and queries and keys are in bf16 without weights
+/// and scales. The logit of unit s is the largest q[t, h] . k[j] of its keys j up to the query's
+/// own, and that of the unit of this one at least kOwnUnitScore.
+///
 /// A page of the cache, which the batch's block table names, is as indexer_k_quant_and_cache of
 /// vLLM leaves it: first the keys of its rows, kDim bytes of e4m3 each, then their scales in f32.
 struct IndexerInputs {
   static constexpr int kDim = 128;  ///< elements of a key and of a query head
   static constexpr std::int64_t kKeyBytes = kDim + static_cast<std::int64_t>(sizeof(float));
 
-  const std::byte* q = nullptr;            ///< [T, heads, kDim] e4m3
-  const float* weights = nullptr;          ///< [T, heads]
-  const std::byte* cache = nullptr;        ///< [pages, page_size * kKeyBytes]
+  const std::byte* q = nullptr;            ///< [T, heads, kDim] e4m3; bf16
+  const float* weights = nullptr;          ///< [T, heads]; null
+  const std::byte* cache = nullptr;        ///< [pages, page_size * kKeyBytes]; kDim * 2 bytes a key
   const std::int32_t* row_lens = nullptr;  ///< [T] rows that the query sees: 0 of padding
   std::int64_t tokens = 0;                 ///< T
   int heads = 0;

@@ -8,6 +8,7 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/base/int_math.h"
+#include "lib/batch/index_scores.h"
 #include "lib/contents/sample_draws.h"
 
 namespace attnbench {
@@ -38,10 +39,13 @@ struct ScoreRow {
   int kind = 0;
   bool other_form = false;
   bool newest_is_best = false;
+  bool takes_own = false;  ///< the newest is the query's own, above all
 
   /// The score of a unit of so many.
   [[nodiscard]] float at(std::int64_t unit, std::int64_t units) const {
-    return newest_is_best && unit + 1 == units ? best() : score(unit);
+    const bool is_newest = unit + 1 == units;
+    if (is_newest && takes_own) return kOwnUnitScore;
+    return newest_is_best && is_newest ? best() : score(unit);
   }
 
  private:
@@ -90,6 +94,7 @@ ScoreRow row_of(const Contents& contents, std::int64_t request, std::int64_t tok
                     group);
   const std::uint64_t draw = mix64(row.key);
   row.newest_is_best = (draw & 8u) != 0;
+  row.takes_own = contents.of_case().layer.selection.takes_maxima();
   if (contents.fill() == Fill::kTiming) return row;
   row.kind = static_cast<int>(draw & 3u);
   row.other_form = (draw & 4u) != 0;
@@ -119,7 +124,8 @@ std::vector<ReplacedScores> replaced_scores(const Contents& sample, const Conten
   const std::uint64_t key =
       row_key(sample.secret(), Role::kIndexScore, sample.own_stream(request), token, group);
   const ScoreRow kind = row_of(contents, request, token, group);
-  const OneOfEach pairs(key, units / 2, kMost);  // none meets another one
+  const std::int64_t others = kind.takes_own ? units - 1 : units;
+  const OneOfEach pairs(key, others / 2, kMost);  // none meets another one
   for (std::int64_t part = 0; part < pairs.parts(); ++part) {
     ReplacedScores each{2 * pairs.of_part(part), {}};
     const std::uint64_t bits = combine(key, static_cast<std::uint64_t>(each.unit));

@@ -9,6 +9,8 @@
 #include <set>
 #include <vector>
 
+#include "lib/batch/index_scores.h"
+
 namespace attnbench {
 namespace {
 
@@ -99,6 +101,26 @@ TEST(IndexScores, of_a_timed_sample_differ_in_few_units_which_are_the_best_and_t
     ASSERT_EQ(changed.size(), 4u);
     EXPECT_GT(*std::next(changed.begin(), 2), std::ranges::max(before));
     EXPECT_LT(*std::next(changed.begin()), std::ranges::min(before));
+  }
+}
+
+TEST(IndexScores, that_are_maxima_have_the_query_s_own_unit_above_all) {
+  Case c = decodes_of(328);
+  c.step = StepPart::kSelect;
+  c.layer.selection = {.topk = 4, .unit = 8, .score = SelectionScore::kMax};
+  const auto last_of = [&](const Contents& contents, std::int64_t units) {
+    std::vector<float> row(static_cast<std::size_t>(units));
+    write_index_scores(contents, 0, 0, 0, row);
+    EXPECT_EQ(std::ranges::count_if(row, [](float score) { return score > 100; }), 1);
+    return row.back();
+  };
+  for (const std::int64_t units : {1, 2, 3, 40, 41}) {
+    for (const Fill fill : {Fill::kNormal, Fill::kNeedle, Fill::kTiming}) {
+      EXPECT_EQ(last_of(Contents(c, fill), units), kOwnUnitScore);
+    }
+    for (std::int64_t number = 1; number < 20; ++number) {
+      EXPECT_EQ(last_of(Contents(c, number), units), kOwnUnitScore) << "in sample " << number;
+    }
   }
 }
 

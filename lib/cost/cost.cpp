@@ -280,19 +280,37 @@ Case over_index_cache(Case c) {
   return c;
 }
 
+/// Keys that all queries see.
+Count keys_seen(const Case& c) {
+  Count seen = 0;
+  for (const Request& r : c.requests) {
+    for (std::int64_t token = 0; token < r.q_len; ++token) {
+      seen += std::max<std::int64_t>(r.prefix_len() + token + 1, 0);
+    }
+  }
+  return seen;
+}
+
 /// Queries with their weights, pages' numbers and each distinct row are read, and the logits that
-/// queries see are written. A logit takes a product of the row and each head's query.
+/// queries see are written. A logit takes a product of each of its rows and each head's query;
+/// where it is a maximum, rows are keys of bf16 without a scale, and a head has logits of its own.
 Cost indexer_cost(const Case& c) {
+  const Selection& selection = c.layer.selection;
   const Reads reads = reads_of(over_index_cache(c));
-  const Count seen = units_seen(c), tokens = Count(c.q_tokens()) + c.padding_q_tokens();
-  const std::int64_t heads = c.layer.selection.index_heads;
-  const Count rest = tokens * (heads * IndexerInputs::kKeyBytes + kTableEntryBytes) +
-                     reads.table_entries * kTableEntryBytes + seen * size_bytes(DType::kF32);
+  const Count tokens = Count(c.q_tokens()) + c.padding_q_tokens();
+  const std::int64_t heads = selection.index_heads;
+  const std::int64_t row_bytes = selection.takes_maxima()
+                                     ? IndexerInputs::kDim * size_bytes(DType::kBF16)
+                                     : IndexerInputs::kKeyBytes;
+  const Count logits = units_seen(c) * c.layer.selection_groups() * size_bytes(DType::kF32);
+  const Count rest = tokens * (heads * row_bytes + kTableEntryBytes) +
+                     reads.table_entries * kTableEntryBytes + logits;
+  const Count products = selection.takes_maxima() ? keys_seen(c) : units_seen(c);
   Cost cost;
-  cost.kv_bytes_written = (seen * size_bytes(DType::kF32)).value();
-  cost.bytes_unique = (reads.unique_rows * IndexerInputs::kKeyBytes + rest).value();
-  cost.bytes_streamed = (reads.streamed_rows * IndexerInputs::kKeyBytes + rest).value();
-  cost.flops = (seen * heads * (2 * IndexerInputs::kDim)).value();
+  cost.kv_bytes_written = logits.value();
+  cost.bytes_unique = (reads.unique_rows * row_bytes + rest).value();
+  cost.bytes_streamed = (reads.streamed_rows * row_bytes + rest).value();
+  cost.flops = (products * heads * (2 * IndexerInputs::kDim)).value();
   return cost;
 }
 

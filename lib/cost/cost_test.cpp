@@ -90,6 +90,22 @@ TEST(Cost, counts_each_key_that_an_indexer_reads_once_and_the_logits_that_it_wri
   EXPECT_EQ(all.flops, seen * 32 * 2 * 128);
 }
 
+TEST(Cost, of_maxima_counts_each_key_in_bf16_and_a_logit_for_each_unit_and_group) {
+  Case c = batch_of(2, 3, 300);  // 298, 299 and 300 keys are seen: 3 units of 128
+  c.step = StepPart::kIndexer;
+  c.layer.selection = {.topk = 16,
+                       .unit = 128,
+                       .groups = SelectionGroups::kKvHeads,
+                       .score = SelectionScore::kMax,
+                       .index_heads = 8};
+  const Cost all = count_cost(c);
+  const std::int64_t keys = 2 * (298 + 299 + 300), pages = ceil_div(300, c.kv_cache.page_size);
+  EXPECT_EQ(all.kv_bytes_written, 6 * 3 * 8 * 4);
+  EXPECT_EQ(all.flops, keys * 8 * 2 * 128);
+  EXPECT_EQ(all.bytes_unique,
+            2 * 300 * 256 + 6 * (8 * 256 + 4) + 2 * pages * 4 + all.kv_bytes_written);
+}
+
 TEST(Cost, of_a_pipeline_is_that_of_its_stages_and_nothing_handed_on_has_to_come_from_memory) {
   Case c = batch_of(2, 3, 100);
   c.layer.selection = {.topk = 16, .index_heads = 32};

@@ -61,7 +61,8 @@ std::string geometry_text(const Case& c) {
         fmt::format("lists of {} keys{}{}, {}{}", chosen.topk,
                     chosen.unit > 1 ? fmt::format(" x {}", chosen.unit) : "",
                     chosen.has_tail() ? fmt::format(", tail {}", to_string(chosen.tail)) : "",
-                    to_string(chosen.pattern), l.selection_groups() > 1 ? ", by KV head" : ""));
+                    to_string(chosen.pattern), l.selection_groups() > 1 ? ", by KV head" : "") +
+        (chosen.takes_maxima() ? ", by maxima" : ""));
   }
   if (std::ranges::any_of(c.requests, [](const Request& r) { return !r.items.empty(); })) {
     parts.emplace_back("items apart from each other");

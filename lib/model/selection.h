@@ -100,6 +100,18 @@ inline constexpr std::array kSelectionTails = {SelectionTail::kCounted, Selectio
   return "?";
 }
 
+/// What an indexer scores a unit of keys by.
+enum class SelectionScore : std::uint8_t {
+  kSum,  ///< its row in a cache of e4m3: the weighted sum over heads of max(0, q.k) (DeepSeek-V3.2)
+  /// Its keys in a cache of bf16: the largest q.k of a head for each group; the query's own unit is
+  /// above all others (MiniMax-M3).
+  kMax,
+};
+inline constexpr std::array kSelectionScores = {SelectionScore::kSum, SelectionScore::kMax};
+[[nodiscard]] constexpr std::string_view to_string(SelectionScore score) {
+  return score == SelectionScore::kSum ? "sum" : "max";
+}
+
 /// Sparse attention: another kernel chose the keys of each query. Of the keys that the layer's mask
 /// shows, a query sees those of its list, and a key that the list names twice takes part twice.
 struct Selection {
@@ -111,17 +123,23 @@ struct Selection {
   SelectionPattern pattern = SelectionPattern::kUniform;
   double overlap = 0.75;  ///< kShared: the common part of a list
   SelectionPadding padding = SelectionPadding::kEnd;
-  std::int64_t page_size = 1;   ///< kOnePage, kEveryPage: keys of a page of the cache
-  int index_heads = 64;         ///< of the indexer that scores keys (StepPart::kIndexer)
+  std::int64_t page_size = 1;  ///< kOnePage, kEveryPage: keys of a page of the cache
+  SelectionScore score = SelectionScore::kSum;
+  int index_heads = 64;         ///< of the indexer that scores keys (StepPart::kIndexer); kMax: one
+                                ///< for each group
   bool has_duplicates = false;  ///< kCaptured: some list names a unit more than once
 
   [[nodiscard]] constexpr bool exists() const { return topk > 0; }
   /// Whether an entry of each list is kept for the query's own unit.
   [[nodiscard]] constexpr bool has_tail() const { return tail != SelectionTail::kCounted; }
+  [[nodiscard]] constexpr bool takes_maxima() const { return score == SelectionScore::kMax; }
+  /// Keys of a row of an indexer's cache.
+  [[nodiscard]] constexpr std::int64_t pool() const { return takes_maxima() ? 1 : unit; }
   /// Of a request's first `keys` keys. An indexer scores pools of `unit` keys once they are
   /// complete: its cache has a row of each, and the keys behind them are seen without a score.
+  /// Where it takes maxima, its cache has a row of each key.
   [[nodiscard]] constexpr std::int64_t complete_pools(std::int64_t keys) const {
-    return keys / unit;
+    return keys / pool();
   }
   /// Whether a list may name a unit more than once.
   [[nodiscard]] constexpr bool repeats() const {

@@ -31,7 +31,8 @@ std::string fault_of_stages(const Case& c, const PartArrays& logits, const Conte
   std::string fault = logits.fault_of(contents, got.first(scored));
   if (!fault.empty()) return fault;
   std::vector<ScoreRow> rows = score_rows(c);
-  rows.resize(to_size(tokens_with_padding(c)));  // padding sees nothing
+  // Padding sees nothing.
+  rows.resize(to_size(tokens_with_padding(c) * c.layer.selection_groups()));
   const std::size_t topk = to_size(c.layer.selection.topk), columns = to_size(score_columns(c));
   const auto lists = got.subspan(scored), lengths = lists.subspan(rows.size() * topk);
   return first_fault(std::ssize(rows), [&](std::int64_t i) {
@@ -90,8 +91,8 @@ PartArrays pipeline_arrays(const Case& c) {
 }
 
 std::int64_t pipeline_list_bytes(const Case& c) {
-  return (Count(tokens_with_padding(c)) * (c.layer.selection.topk + 1) *
-          static_cast<std::int64_t>(sizeof(std::int32_t)))
+  return (Count(tokens_with_padding(c)) * c.layer.selection_groups() *
+          (c.layer.selection.topk + 1) * static_cast<std::int64_t>(sizeof(std::int32_t)))
       .value();
 }
 

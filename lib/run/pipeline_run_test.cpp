@@ -225,6 +225,23 @@ TEST_F(PipelineRun, stands_beside_its_stages) {
   EXPECT_THAT(rows, ElementsAre("indexer indexer", "cpu_flash", "indexer+topk+cpu_flash pipeline"));
 }
 
+TEST_F(PipelineRun, takes_units_of_each_kv_head_by_the_maxima_of_their_keys) {
+  Case& c = run_.scenario.cases[0];
+  c.layer.selection = {.topk = 3,
+                       .unit = 8,
+                       .groups = SelectionGroups::kKvHeads,
+                       .score = SelectionScore::kMax,
+                       .index_heads = c.layer.heads_kv};
+  for (const Record& r : records()) {
+    EXPECT_EQ(r.verdict(), Verdict::kPassed) << r.backend << ": " << r.reason();
+  }
+  EXPECT_EQ(run_.filter.pipelines.size(), 2u);
+  run_.filter = {};
+  EXPECT_THAT(
+      reason_of<cpu_flash::CpuFlashBackend>("indexer+topk+spoilt", [] { return stale_lists(1); }),
+      HasSubstr(" chosen keys of 30"));
+}
+
 TEST_F(PipelineRun, says_that_there_is_no_pipeline_of_the_backends) {
   run_.registry = {};
   run_.registry.add([] { return std::make_unique<topk::HostSelector>(); });

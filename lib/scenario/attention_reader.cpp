@@ -84,6 +84,21 @@ bool read_pattern(const YamlNode& node, Selection& selection, Problems& problems
 
 constexpr const char* kSelectionExample = "for example {topk: 2048}, or none";
 
+/// Maxima have a head for each group, and take the query's own unit themselves.
+bool check_score(const ScenarioMap& map, AttentionLayer& layer, Problems& problems) {
+  if (!layer.selection.takes_maxima()) return true;
+  for (const char* key : {"index_heads", "tail"}) {
+    if (!map.has(key)) continue;
+    problems.add(
+        map.place_of(key), fmt::format("{} beside score: max", key),
+        "it has an index head for each group, and the query's own unit is one of its topk");
+    return false;
+  }
+  layer.selection.tail = SelectionTail::kCounted;
+  layer.selection.index_heads = layer.selection_groups();
+  return true;
+}
+
 /// A sparse layer of a model has a selection, of which a scenario may say only what it changes.
 bool read_selection(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
   const Selection of_model = std::exchange(layer.selection, {});
@@ -122,7 +137,7 @@ bool read_selection(const YamlNode& node, AttentionLayer& layer, Problems& probl
     return false;
   }
   layer.selection = *selection;
-  return true;
+  return check_score(map, layer, problems);
 }
 
 bool read_scale(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
@@ -330,6 +345,10 @@ KeySection selection_section() {
        {"padding", word(&Selection::padding, kSelectionPaddings),
         "What the columns hold that a short list leaves: -1 behind `topk_length`, -1 before "
         "the list, or its entries again behind `topk_length`."},
+       {"score", word(&Selection::score, kSelectionScores),
+        "What an indexer scores a unit by: the weighted `sum` over heads of max(0, q·k) of its one "
+        "row (DeepSeek-V3.2), or the `max` of q·k over its keys, where the query's own unit is "
+        "above all others (MiniMax-M3)."},
        {"index_heads", whole(&Selection::index_heads, 1),
         "Query heads of the indexer whose logits choose the keys: 64 of DeepSeek-V3.2, 32 of "
         "GLM-5."}},

@@ -155,13 +155,13 @@ std::string why_no_selection(const Case& c) {
 std::string why_no_scores(const Case& c) {
   const Selection& selection = c.layer.selection;
   if (std::string why = why_no_selection(c); !why.empty()) return why;
-  if (c.kv_cache.page_size % selection.unit != 0) {
+  if (c.kv_cache.page_size % selection.pool() != 0) {
     return fmt::format("a page of {} keys does not hold whole pools of {}: page_size: {}",
                        c.kv_cache.page_size, selection.unit,
                        round_up(c.kv_cache.page_size, selection.unit));
   }
-  if (selection.groups != SelectionGroups::kOne) {
-    return "an indexer with logits for each KV head is not known: groups: one";
+  if (selection.groups != SelectionGroups::kOne && !selection.takes_maxima()) {
+    return "an indexer with summed logits for each KV head is not known: groups: one";
   }
   const auto sees_pools = [&selection](const Request& request) {
     return request.q_len > 0 && selection.complete_pools(request.kv_len) > 0;
@@ -172,9 +172,9 @@ std::string why_no_scores(const Case& c) {
 /// Attention reads the selector's lists as they are.
 std::string why_no_pipeline(const Case& c) {
   if (std::string why = why_no_scores(c); !why.empty()) return why;
-  if (c.layer.selection.unit == 1 && !c.layer.selection.has_tail()) return "";
+  if (c.layer.selection.pool() == 1 && !c.layer.selection.has_tail()) return "";
   return "in a pipeline nothing adds the keys behind complete pools to a selector's list: unit: 1, "
-         "tail: counted";
+         "tail: counted, or score: max";
 }
 
 }  // namespace
@@ -200,9 +200,8 @@ std::string why_not_built(const Case& c, StepPart part) {
 std::int64_t scored_units(const Case& c, const Request& request, std::int64_t token) {
   const Selection& selection = c.layer.selection;
   const std::int64_t keys = std::max<std::int64_t>(request.prefix_len() + token + 1, 0);
-  if (c.step == StepPart::kIndexer || selection.tail == SelectionTail::kOpen) {
-    return selection.complete_pools(keys);
-  }
+  const bool of_rows = c.step == StepPart::kIndexer && !selection.takes_maxima();
+  if (of_rows || selection.tail == SelectionTail::kOpen) return selection.complete_pools(keys);
   const std::int64_t units = ceil_div(keys, selection.unit);
   return selection.has_tail() ? std::max<std::int64_t>(units - 1, 0) : units;
 }

@@ -206,9 +206,9 @@ struct Case {
 /// tail's, and in a pipeline no pattern says what its lists are.
 [[nodiscard]] Case with_step(const Case& c, StepPart step);
 
-/// Units of keys that have logits for a query, whose selection has a causal mask only: of
-/// StepPart::kIndexer those that end at the query or before, of a selector its own one, too. A row
-/// of more queries than keys may have none.
+/// Units of keys that have logits for a query, whose selection has a causal mask only: of an
+/// indexer of rows those that end at the query or before, of one that takes maxima and of a
+/// selector its own one, too. A row of more queries than keys may have none.
 [[nodiscard]] std::int64_t scored_units(const Case& c, const Request& request, std::int64_t token);
 
 /// Why a case has nothing that the part would build (StepPartRow::builds); empty: it has.

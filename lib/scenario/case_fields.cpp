@@ -102,6 +102,12 @@ const std::vector<Field<AttentionLayer>>& selection_fields() {
        .says = "What the columns hold that a short list leaves: end, front or repeat",
        .column = "selection_padding",
        .exists = has_lists},
+      {.name = "selection/score",
+       .access = word<kSelectionScores, &L::selection, &S::score>(),
+       .says = "What an indexer scores a unit by: the sum over heads of its row, or the max of its "
+               "keys",
+       .column = "selection_score",
+       .exists = has_lists},
       {.name = "selection/index_heads",
        .access = member<&L::selection, &S::index_heads>(),
        .says = "Query heads of the indexer that scores keys",

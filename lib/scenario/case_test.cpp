@@ -127,6 +127,9 @@ TEST(WhyNotBuilt, has_no_pipeline_of_units_whose_open_one_nobody_lists) {
     c.layer.selection = {.topk = 16, .unit = 4, .tail = tail};
     EXPECT_THAT(why_not_built(c, StepPart::kPipeline), testing::HasSubstr("unit: 1"));
   }
+  c.layer.selection = {
+      .topk = 16, .unit = 128, .groups = SelectionGroups::kKvHeads, .score = SelectionScore::kMax};
+  EXPECT_EQ(why_not_built(c, StepPart::kPipeline), "") << "the query's own unit has a score";
 }
 
 /// Two branches behind 37 tokens, one of which goes on, and a prefix of its own.

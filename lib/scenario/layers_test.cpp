@@ -414,6 +414,13 @@ TEST(Scenario, gives_layers_with_a_window_a_pool_of_their_own) {
   EXPECT_FALSE(own(gemma + "layer: full"));
 }
 
+TEST(Scenario, takes_a_selection_by_maxima_with_a_head_for_each_group) {
+  const Case c = only_case(
+      "attention: {selection: {topk: 16, unit: 128, groups: kv_heads, score: max}}, batch: 4q1s3k");
+  EXPECT_TRUE(c.layer.selection.takes_maxima());
+  EXPECT_EQ(c.layer.selection.index_heads, c.layer.heads_kv);
+}
+
 TEST(Scenario, takes_a_selection_of_keys) {
   EXPECT_EQ(only_case("batch: 4q1s300").layer.selection, Selection{});
   const Case all = only_case(

@@ -11,25 +11,27 @@
 namespace attnbench {
 
 Case over_lists(const Case& c, std::span<const RowId> rows, std::span<const std::int32_t> lists) {
-  const std::int64_t topk = c.layer.selection.topk;
-  expects(std::ssize(lists) == std::ssize(rows) * topk, "lists of other rows");
+  const std::int64_t topk = c.layer.selection.topk, groups = c.layer.selection_groups();
+  const std::int64_t unit = c.layer.selection.unit, each = groups * topk;
+  expects(std::ssize(lists) == std::ssize(rows) * each, "lists of other rows");
   Case listed = c;
   listed.layer.selection.pattern = SelectionPattern::kCaptured;
   std::vector<std::shared_ptr<ChosenKeys>> of_requests;
   for (Request& request : listed.requests) {
-    ChosenKeys none{.width = topk};
+    ChosenKeys none{.groups = groups, .width = topk, .unit = unit};
     none.pad(request.q_len);
     of_requests.push_back(std::make_shared<ChosenKeys>(std::move(none)));
     request.captured = of_requests.back();
   }
   for (const RowId& row : rows) {
     ChosenKeys& keys = *of_requests[to_size(row.request)];
-    const std::int64_t kv_len = c.requests[to_size(row.request)].kv_len;
-    const auto list = lists.first(to_size(topk));
-    lists = lists.subspan(to_size(topk));
-    std::ranges::transform(list, keys.indices.begin() + row.token * topk,
-                           [&](std::int32_t key) { return key >= 0 && key < kv_len ? key : -1; });
-    keys.lengths[to_size(row.token)] = static_cast<std::int32_t>(topk);
+    const std::int64_t units = ceil_div(c.requests[to_size(row.request)].kv_len, unit);
+    const auto of_token = lists.first(to_size(each));
+    lists = lists.subspan(to_size(each));
+    std::ranges::transform(
+        of_token, keys.indices.begin() + row.token * each,
+        [&](std::int32_t entry) { return entry >= 0 && entry < units ? entry : -1; });
+    std::fill_n(keys.lengths.begin() + row.token * groups, groups, static_cast<std::int32_t>(topk));
   }
   return listed;
 }

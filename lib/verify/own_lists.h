@@ -17,8 +17,8 @@ namespace attnbench {
 // Attention in a pipeline is judged over the lists that its own selector left: other ones are as
 // right where scores are equal, or closer than the indexer computes them.
 
-/// The case with these lists, Selection::topk entries for each of `rows`. No list of another query
-/// token names a key. Entries that are no key of the request are none, too: they are the selector's
+/// The case with these lists, [groups, topk] for each of `rows`. No list of another query token
+/// names a key. Entries that are no unit of the request are none, too: they are the selector's
 /// fault.
 [[nodiscard]] Case over_lists(const Case& c, std::span<const RowId> rows,
                               std::span<const std::int32_t> lists);

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/parts/exact_logits.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "lib/base/dtype.h"
+#include "lib/base/int_math.h"
+#include "lib/batch/index_scores.h"
+#include "lib/batch/indexer_inputs.h"
+#include "lib/contents/indexer_rows.h"
+#include "lib/parts/stored_index_row.h"
+
+namespace attnbench {
+namespace {
+
+struct Widened {
+  std::array<double, IndexerInputs::kDim> elements{};
+  double length = 0;
+};
+
+Widened widened(const IndexRow& row) {
+  Widened wide;
+  double squares = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    wide.elements[i] = e4m3_value(row[i]);
+    squares += wide.elements[i] * wide.elements[i];
+  }
+  wide.length = std::sqrt(squares);
+  return wide;
+}
+
+}  // namespace
+
+ExactRow::ExactRow(const Contents& contents, const Case& c, const ScoreRow& row)
+    : contents_(&contents), case_(&c), row_(row) {
+  const Selection& selection = c.layer.selection;
+  const int all = selection.index_heads;
+  const int first = selection.takes_maxima() ? static_cast<int>(row.group) : 0;
+  const int end = selection.takes_maxima() ? first + 1 : all;
+  for (int head = first; head < end; ++head) {
+    const Widened q = widened(index_query(contents, row.request, row.token, head));
+    q_.insert(q_.end(), q.elements.begin(), q.elements.end());
+    weights_.push_back(selection.takes_maxima()
+                           ? static_cast<double>(kMaximaQueryScale)
+                           : index_weight(contents, row.request, row.token, head, all));
+    size_ += std::abs(weights_.back()) * q.length;
+  }
+}
+
+ExactRow::Logit ExactRow::of_unit(std::int64_t number) const {
+  return case_->layer.selection.takes_maxima() ? of_keys(number) : of_row(number);
+}
+
+/// Tensor cores of sm_90 align e4m3 products to the largest of an instruction's and cut them 13
+/// bits below it. The error of a dot product is bounded by a share of |q| |k| that leaves room for
+/// that, and for f32's sums over heads. It is a third of what a head too few of 64 makes: 1/64 of
+/// the weight, times some 0.09, which q.k is of |q| |k| where it is positive.
+ExactRow::Logit ExactRow::of_row(std::int64_t number) const {
+  constexpr double kShare = 0x1p-11;
+  const IndexKey key = index_key(*contents_, row_.request, number, case_->layer.selection.unit);
+  const Widened k = widened(key.row);
+  double sum = 0;
+  for (std::size_t head = 0; head < weights_.size(); ++head) {
+    double dot = 0;
+    for (std::size_t i = 0; i < k.elements.size(); ++i) {
+      dot += q_[head * to_size(IndexerInputs::kDim) + i] * k.elements[i];
+    }
+    sum += weights_[head] * std::max(dot, 0.0);
+  }
+  return {key.scale * sum, kShare * key.scale * k.length * size_};
+}
+
+/// Products of bf16 are exact in f32, of which a sum of 128 loses 128 x 2^-24 of |q| |k| at most;
+/// four times as much has room for what tensor cores cut off. The last unit is the query's own.
+ExactRow::Logit ExactRow::of_keys(std::int64_t number) const {
+  constexpr double kShare = 0x1p-15;
+  if (number + 1 == row_.units) return {kOwnUnitScore, 0, true};
+  const std::int64_t unit = case_->layer.selection.unit;
+  Logit largest{-std::numeric_limits<double>::infinity(), 0};
+  for (std::int64_t j = number * unit; j < (number + 1) * unit; ++j) {
+    const IndexKey key = index_key(*contents_, row_.request, j, 1);
+    const Widened k = widened(key.row);
+    double dot = 0;
+    for (std::size_t i = 0; i < k.elements.size(); ++i) dot += q_[i] * k.elements[i];
+    largest.value = std::max(largest.value, weights_[0] * key.scale * dot);
+    largest.bound = std::max(largest.bound, kShare * key.scale * k.length * size_);
+  }
+  return largest;
+}
+
+}  // namespace attnbench
