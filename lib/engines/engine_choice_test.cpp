@@ -514,6 +514,9 @@ TEST(EngineDevices, are_found_by_their_names_and_by_those_of_a_cuda_device) {
 TEST(KernelsOfEngines, depend_on_device_step_and_grouping) {
   using Names = std::vector<std::string_view>;
   EXPECT_EQ(kernels_of(Engine::kVllm, "FLASH_ATTN", {.capability = 90}), Names{"vllm:fa3"});
+  EXPECT_EQ(kernels_of(Engine::kVllm, "FLASH_ATTN", {.capability = 90, .head_dim = 512}),
+            Names{"fa4:vllm"});
+  EXPECT_EQ(engine_backend_of(Engine::kVllm, "fa4:vllm:num_splits=1"), "FLASH_ATTN");
   EXPECT_EQ(kernels_of(Engine::kVllm, "FLASH_ATTN", {.capability = 86}), Names{"vllm:fa2"});
   EXPECT_EQ(kernels_of(Engine::kSglang, "triton", {.capability = 90, .decodes = false}),
             Names{"sglang:triton_extend"});

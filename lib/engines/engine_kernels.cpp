@@ -14,6 +14,7 @@ struct KernelRow {
   int least_capability, most_capability;
   int least_group;  ///< query heads per KV head; of an fp8 cache any
   std::string_view kernel;
+  int least_dim = 0, most_dim = 4096;  ///< head dims of keys; 0: a record does not say
 };
 
 using Step = KernelRow::Step;
@@ -42,7 +43,8 @@ constexpr KernelRow kKernels[] = {
     {kSgl, "trtllm_mha", Step::kDecode, 120, 121, 0, "flashinfer:xqa"},
     {kSgl, "flex_attention", Step::kAny, 0, 999, 0, "torch:flex"},
     {kVl, "FLASH_ATTN", Step::kAny, 80, 89, 0, "vllm:fa2"},
-    {kVl, "FLASH_ATTN", Step::kAny, 90, 99, 0, "vllm:fa3"},
+    {kVl, "FLASH_ATTN", Step::kAny, 90, 99, 0, "vllm:fa3", 0, 256},
+    {kVl, "FLASH_ATTN", Step::kAny, 90, 99, 0, "fa4:vllm", 257, 512},
     {kVl, "FLASH_ATTN", Step::kAny, 110, 999, 0, "vllm:fa2"},
     {kVl, "FLASHINFER", Step::kDecode, 0, 99, 0, "flashinfer:decode_tc"},
     {kVl, "FLASHINFER", Step::kPrompt, 90, 99, 0, "flashinfer:prefill_fa3"},
@@ -62,7 +64,8 @@ constexpr KernelRow kKernels[] = {
 bool applies(const KernelRow& row, const KernelUse& use) {
   const bool step = row.step == Step::kAny || (row.step == Step::kDecode) == use.decodes;
   return step && row.least_capability <= use.capability && use.capability <= row.most_capability &&
-         (row.least_group <= use.group_size || use.fp8_cache);
+         (row.least_group <= use.group_size || use.fp8_cache) && row.least_dim <= use.head_dim &&
+         use.head_dim <= row.most_dim;
 }
 
 }  // namespace

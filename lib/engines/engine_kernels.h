@@ -16,6 +16,7 @@ struct KernelUse {
   bool decodes = true;  ///< one query token a request
   int group_size = 1;   ///< query heads per KV head
   bool fp8_cache = false;
+  int head_dim = 128;  ///< of keys
 };
 
 /// Registered names of backends (those of packs) that launch the kernel which this backend of an

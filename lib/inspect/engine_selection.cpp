@@ -99,7 +99,8 @@ std::vector<std::string_view> kernels_to_time(const EngineSelection& selection) 
           .capability = setup.device.capability,
           .decodes = decodes,
           .group_size = kUsualGroup,
-          .fp8_cache = setup.kv_dtype == DType::kE4M3 || setup.kv_dtype == DType::kE5M2};
+          .fp8_cache = setup.kv_dtype == DType::kE4M3 || setup.kv_dtype == DType::kE5M2,
+          .head_dim = setup.head_dim_qk};
       const auto found = kernels_of(engine, choose_backend(engine, setup).backend, use);
       if (!found.empty() && std::ranges::find(kernels, found.front()) == kernels.end()) {
         kernels.push_back(found.front());

@@ -74,7 +74,8 @@ KernelUse use_in(const Record& record, int capability) {
   return {.capability = capability,
           .decodes = record.mode == to_string(ForwardMode::kDecode),
           .group_size = record.layer.heads_q / std::max(record.layer.heads_kv, 1),
-          .fp8_cache = size_bytes(record.kv_cache.dtype) == 1};
+          .fp8_cache = size_bytes(record.kv_cache.dtype) == 1,
+          .head_dim = record.layer.head_dim_qk};
 }
 
 }  // namespace
