@@ -16,7 +16,7 @@ TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason
           "torch_native", "cpu_flash", "cpu_flash:split_keys=128", "cpu_flash:split_keys=256",
           "cpu_flash:split_keys=512", "cpu_flash:split_keys=1024", "cpu_flash:split_keys=2048",
           "cpu_flash:padded_heads", "cpu_flash:two_stage", "cpu_flash:ragged_paged",
-          "cpu_flash:virtual_batches", "gated_delta_net", "kimi_delta", "lightning",
+          "cpu_flash:virtual_batches", "gated_delta_net", "kimi_delta", "lightning", "mamba2",
           "index_builder", "topk", "indexer", "splitkv", "splitkv:dynamic", "splitkv:fixed_tile",
           "splitkv:splits=1", "splitkv:splits=2", "splitkv:splits=4", "splitkv:splits=8",
           "splitkv:splits=16", "splitkv:splits=32", "splitkv:splits=64", "splitkv:tile=128",

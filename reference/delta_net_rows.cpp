@@ -62,7 +62,8 @@ class DeltaNetReader {
         key_head_(head / c.layer.group_size()),
         key_(c.layer.head_dim_qk),
         value_(c.layer.head_dim_v),
-        gate_(c.layer.gate_dims()) {}
+        gate_(c.layer.gate_dims()),
+        skip_(c.layer.has_skip() ? double{Contents::skip(head)} : 0) {}
 
   [[nodiscard]] Eigen::MatrixXd state() {
     Eigen::MatrixXd state(key_.size(), value_.size());
@@ -84,6 +85,7 @@ class DeltaNetReader {
     contents_->gate_row(request_, prefix_ + t, head_, span_of(gate_));
     token.g = gate_.size() == 1 ? Eigen::ArrayXd::Constant(key_.size(), double{gate_[0]})
                                 : Eigen::ArrayXd(gate_.cast<double>());
+    token.skip = skip_;
     token.beta = static_cast<double>(contents_->beta(request_, prefix_ + t, head_));
     return token;
   }
@@ -97,6 +99,7 @@ class DeltaNetReader {
   std::int64_t request_, prefix_;
   int head_, key_head_;
   Eigen::VectorXf key_, value_, gate_;
+  double skip_;
 };
 
 std::vector<double> to_vector(const Eigen::RowVectorXd& row) {

@@ -34,7 +34,7 @@ void GatedDeltaNet::step(const DeltaNetToken& token) {
   Eigen::RowVectorXd w = token.beta * token.v;
   if (is_delta_net_) w -= token.beta * (k.transpose() * state_);
   state_.noalias() += k * w;
-  out_ = scale_ * (q.transpose() * state_);
+  out_ = scale_ * (q.transpose() * state_) + token.skip * token.v;
 
   const Eigen::RowVectorXd size = state_.colwise().norm();
   error_ = slowest * error_ + decaying +
@@ -46,6 +46,10 @@ void GatedDeltaNet::step(const DeltaNetToken& token) {
                    0.5 * (16 * decayed.cwiseAbs2() + w.cwiseAbs2() + size.cwiseAbs2());
   out_noise_ =
       scale_ * q.norm() * (noise_squared_ + 4 * size.cwiseAbs2()).cwiseSqrt() / std::sqrt(dims);
+  if (token.skip == 0) return;
+  const Eigen::RowVectorXd added = (token.skip * token.v).cwiseAbs() + out_.cwiseAbs();
+  out_error_ += added;
+  out_noise_ = (out_noise_.cwiseAbs2() + 0.5 * added.cwiseAbs2()).cwiseSqrt();
 }
 
 Eigen::RowVectorXd GatedDeltaNet::state_noise() const {

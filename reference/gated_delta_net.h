@@ -12,6 +12,7 @@ struct DeltaNetToken {
   Eigen::RowVectorXd v;  ///< [V]
   Eigen::ArrayXd g;      ///< [K] log decay, at most 0, the same for all or not
   double beta = 0;
+  double skip = 0;  ///< D of Mamba-2
 };
 
 /// x / sqrt(sum x^2 + 1e-6), as flash-linear-attention's l2norm (fla/modules/l2norm.py).
@@ -43,7 +44,8 @@ struct DeltaNetToken {
 class GatedDeltaNet {
  public:
   /// `state` [K, V] is the state before the first token.
-  /// Otherwise than a delta net lightning attention has no k^T S and takes q and k as they are.
+  /// Otherwise than a delta net lightning attention and Mamba-2 have no k^T S and take q and k as
+  /// they are. Mamba-2 (arXiv:2405.21060) adds D v to an output, which is rounded twice.
   GatedDeltaNet(Eigen::MatrixXd state, double scale, bool is_delta_net = true);
 
   void step(const DeltaNetToken& token);

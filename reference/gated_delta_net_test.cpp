@@ -76,6 +76,42 @@ TEST(KimiDelta, gives_the_figures_of_two_steps_by_hand) {
   EXPECT_NEAR(net.state()(1, 0), 0.1034157141, 1e-5);
 }
 
+/// semantics of Mamba-2: A = -1, D = 0.1 and steps of softplus 0 and 1.
+TEST(Mamba2, gives_the_figures_of_two_steps_by_hand) {
+  GatedDeltaNet net(Eigen::MatrixXd::Zero(1, 1), 1, false);
+  DeltaNetToken token;
+  token.skip = 0.1;
+  const auto step = [&](double x, double b, double c, double delta) {
+    token.q = Eigen::VectorXd::Constant(1, c);
+    token.k = Eigen::VectorXd::Constant(1, b);
+    token.v = Eigen::RowVectorXd::Constant(1, x);
+    token.g = Eigen::ArrayXd::Constant(1, -delta);
+    token.beta = delta;
+    net.step(token);
+  };
+  step(1, 1, 1, 0.6931471806);
+  EXPECT_NEAR(net.state()(0, 0), 0.6931471806, 1e-9);
+  EXPECT_NEAR(net.out()(0), 0.7931471806, 1e-9);
+  step(2, 1, 0.5, 1.3132616875);
+  EXPECT_NEAR(net.state()(0, 0), 2.8129393630, 1e-9);
+  EXPECT_NEAR(net.out()(0), 1.6064696815, 1e-9);
+}
+
+/// Lightning attention without a 1/sqrt(d): decays of a head, values as they are.
+TEST(Lightning, adds_values_under_keys_as_they_are) {
+  GatedDeltaNet net(Eigen::MatrixXd::Zero(2, 1), 1, false);
+  DeltaNetToken token;
+  token.q = Eigen::Vector2d(1, 2);
+  token.k = Eigen::Vector2d(3, 1);
+  token.v = Eigen::RowVectorXd::Constant(1, 5);
+  token.g = Eigen::ArrayXd::Constant(2, -std::log(2.0));
+  token.beta = 1;
+  net.step(token);
+  EXPECT_NEAR(net.out()(0), 25, 1e-12);
+  net.step(token);
+  EXPECT_NEAR(net.out()(0), 12.5 + 25, 1e-12);
+}
+
 TEST(GatedDeltaNet, normalises_by_the_root_of_the_squares_and_an_eps) {
   EXPECT_NEAR(l2_normalised(Eigen::Vector2d(3, 4))(1), 4 / std::sqrt(25 + 1e-6), 1e-15);
   EXPECT_EQ(l2_normalised(Eigen::Vector2d(0, 0))(0), 0);
@@ -264,7 +300,7 @@ std::vector<double> output_by_hand(const Case& c, std::int64_t request, int head
   const Contents contents(c, Fill::kNormal);
   const int key_head = head / (c.layer.heads_kv / c.layer.heads_q);
   const auto dims = static_cast<std::size_t>(c.layer.head_dim_qk);
-  const bool is_delta_net = c.layer.family != Family::kLightning;
+  const bool is_delta_net = c.layer.is_delta_net();
   const auto unit = [&](std::vector<float> row) {
     double squares = 1e-6;
     if (!is_delta_net) return std::vector<double>(row.begin(), row.end());
@@ -281,6 +317,7 @@ std::vector<double> output_by_hand(const Case& c, std::int64_t request, int head
   std::vector<double> out;
   for (std::size_t v = 0; v < 5; ++v) {
     std::vector<double> state(dims), q;
+    double last = 0;
     for (std::size_t d = 0; d < dims; ++d) state[d] = static_cast<double>(before[d][v]);
     for (const std::int64_t t : tokens) {
       std::vector<float> row(dims), value(5);
@@ -289,6 +326,7 @@ std::vector<double> output_by_hand(const Case& c, std::int64_t request, int head
       contents.q_row(request, t, key_head, row);
       q = unit(row);
       contents.v_row(request, prefix + t, head, value);
+      last = static_cast<double>(value[v]);
       std::vector<float> gates(static_cast<std::size_t>(c.layer.gate_dims()));
       contents.gate_row(request, prefix + t, head, gates);
       double held = 0;
@@ -302,6 +340,7 @@ std::vector<double> output_by_hand(const Case& c, std::int64_t request, int head
     }
     double sum = 0;
     for (std::size_t d = 0; d < dims; ++d) sum += c.layer.scale * q[d] * state[d];
+    if (c.layer.family == Family::kMamba2) sum += last * 0.25 * (1 + head % 4);
     out.push_back(sum);
   }
   return out;
@@ -310,7 +349,7 @@ std::vector<double> output_by_hand(const Case& c, std::int64_t request, int head
 class DeltaNetFamilies : public testing::TestWithParam<Family> {};
 INSTANTIATE_TEST_SUITE_P(Families, DeltaNetFamilies,
                          testing::Values(Family::kGatedDeltaNet, Family::kKimiDelta,
-                                         Family::kLightning));
+                                         Family::kLightning, Family::kMamba2));
 
 TEST_P(DeltaNetFamilies, read_a_prefix_s_state_and_the_step_s_own_tokens_of_their_heads) {
   Case c = two_requests();

@@ -170,6 +170,9 @@ class Planned final : public Plan {
       const Token token{room.q, room.k, room.v, room.decay,
                         load(DType::kF32, io.beta.row(t, item.head))};
       step_(room.state, dim_k, token, room.out);
+      if (io.skip != nullptr) {
+        for (int c = 0; c < columns; ++c) room.out[c] += io.skip[item.head] * room.v[c];
+      }
       std::byte* const out = io.out.row(t, item.head) + item.column * size_bytes(io.out.dtype);
       for (int c = 0; c < columns; ++c) {
         store(io.out.dtype, out + c * size_bytes(io.out.dtype), room.out[c]);

@@ -15,7 +15,7 @@
 namespace attnbench::gated_delta_net {
 
 inline constexpr std::array kFamilies = {Family::kGatedDeltaNet, Family::kKimiDelta,
-                                         Family::kLightning};
+                                         Family::kLightning, Family::kMamba2};
 
 /// What `attnbench list backends` says of a family of recurrent layers.
 struct FamilyWords {
@@ -30,6 +30,7 @@ struct FamilyWords {
   if (family == Family::kLightning) {
     return {"lightning", "linear attention with a decay for each head", "lightning attention"};
   }
+  if (family == Family::kMamba2) return {"mamba2", "Mamba-2's recurrence", "Mamba-2"};
   return {"gated_delta_net", "gated delta rule", "gated delta nets"};
 }
 

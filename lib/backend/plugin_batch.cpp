@@ -23,6 +23,7 @@ static_assert(static_cast<int>(Family::kLatent) == ATTNBENCH_LATENT);
 static_assert(static_cast<int>(Family::kGatedDeltaNet) == ATTNBENCH_RECURRENT);
 static_assert(static_cast<int>(Family::kKimiDelta) == ATTNBENCH_KIMI_DELTA);
 static_assert(static_cast<int>(Family::kLightning) == ATTNBENCH_LIGHTNING);
+static_assert(static_cast<int>(Family::kMamba2) == ATTNBENCH_MAMBA2);
 static_assert(static_cast<int>(ForwardMode::kExtend) == ATTNBENCH_EXTEND);
 static_assert(static_cast<int>(ForwardMode::kDecode) == ATTNBENCH_DECODE);
 static_assert(static_cast<int>(ForwardMode::kMixed) == ATTNBENCH_MIXED);
@@ -230,6 +231,7 @@ void PluginBatch::set_states(const ForwardBatch& batch) {
   if (batch.problem->layer.gate_dims() == 1) tensors_[ATTNBENCH_G].rank = 2;
   set(ATTNBENCH_BETA, batch.tensors.beta);
   tensors_[ATTNBENCH_BETA].rank = 2;
+  set(ATTNBENCH_SKIP, batch.tensors.skip, ATTNBENCH_F32, {problem_.heads_kv});
   set(ATTNBENCH_STATES, *batch.state_pool, batch.state_pool->slots);
   if (batch.intermediate_states != nullptr) {
     set(ATTNBENCH_INTERMEDIATE_STATES, *batch.intermediate_states, batch.q_tokens());

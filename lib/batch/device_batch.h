@@ -50,12 +50,13 @@ struct AttentionTensors {
   ConstTensorView v_new;         ///< [T, Hkv, dv] values; MLA: a view of k_new's first dv columns
   const float* sinks = nullptr;  ///< [Hq] numbers that bf16 holds exactly, or null
   // Of a recurrent layer alone, as the engine's gating kernel leaves them.
-  ConstTensorView g;     ///< [T, Hkv, AttentionLayer::gate_dims()] f32 log decay, at most 0;
-                         ///< lightning: the same for all tokens
-  ConstTensorView beta;  ///< [T, Hkv, 1] f32 inside (0, 1); lightning: 1
-  TensorView out;        ///< [T, Hq, dv]
-  TensorView lse;        ///< [T, Hq, 1] f32, natural log, sink included, -inf for an empty row
-  float q_scale = 1;     ///< QScales::kTensor: a stored q times it is the query
+  ConstTensorView g;            ///< [T, Hkv, AttentionLayer::gate_dims()] f32 log decay, at most 0;
+                                ///< lightning: the same for all tokens
+  ConstTensorView beta;         ///< [T, Hkv, 1] f32 inside (0, 1); lightning: 1
+  const float* skip = nullptr;  ///< [Hkv] D of Mamba-2, or null
+  TensorView out;               ///< [T, Hq, dv]
+  TensorView lse;     ///< [T, Hq, 1] f32, natural log, sink included, -inf for an empty row
+  float q_scale = 1;  ///< QScales::kTensor: a stored q times it is the query
   /// As Fp8Activations::q_scales says, dense, see q_scale_array(); null under QScales::kTensor.
   const float* q_scales = nullptr;
   /// What is stored of an output in fp8 is the output divided by it, rounded to nearest even and

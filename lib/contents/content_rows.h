@@ -18,7 +18,8 @@ namespace attnbench {
 struct ContentParams {
   Fill fill = Fill::kNormal;
   std::uint64_t seed = 0;
-  bool is_lightning = false;         ///< the layer is one: no norm, and gates that are its own
+  bool is_delta_net = true;          ///< of recurrent layers: else q and k are not normalised
+  bool is_lightning = false;         ///< gates are the layer's own
   int group_size = 1;                ///< query heads per KV head
   std::uint32_t head_dim_qk = 0;     ///< of a K row and of each form of a query
   std::uint32_t query_variants = 1;  ///< AttentionLayer::query_variants()

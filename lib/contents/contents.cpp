@@ -70,6 +70,7 @@ void set_scale_units(const Case& c, ContentParams& p) {
 ContentParams params_of(const Case& c, Fill fill) {
   const bool mla = c.layer.shares_row_of_k_and_v();
   ContentParams p;
+  p.is_delta_net = c.layer.is_delta_net();
   p.is_lightning = c.layer.family == Family::kLightning;
   p.fill = fill;
   p.seed = combine(c.seed, static_cast<std::uint64_t>(fill));
@@ -324,6 +325,8 @@ void Contents::gate_row(std::int64_t request, std::int64_t position, int head,
 float Contents::beta(std::int64_t request, std::int64_t position, int head) const {
   return delta_net_beta(step_params(), own_stream(request), position, head);
 }
+
+float Contents::skip(int head) { return mamba2_skip(head); }
 
 void Contents::state_row(std::int64_t request, int head, int key_dim, std::span<float> row) const {
   const bool has_state = case_->requests[static_cast<std::size_t>(request)].prefix_len() > 0;

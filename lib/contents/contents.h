@@ -52,6 +52,8 @@ class Contents {
   /// How far the state's value under the key moves towards the new one: inside (0, 1), or 1
   /// throughout (lightning).
   [[nodiscard]] float beta(std::int64_t request, std::int64_t position, int head) const;
+  /// D of a head of Mamba-2.
+  [[nodiscard]] static float skip(int head);
   /// Row `key_dim` of the state before the step: head_dim_v values. A request without prefix has
   /// none: zeros.
   void state_row(std::int64_t request, int head, int key_dim, std::span<float> row) const;

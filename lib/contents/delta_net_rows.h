@@ -14,7 +14,8 @@
 //   sparse_int   small integers, some keys all zeros (the norm's eps), decays of 1 and 1/2
 //   extreme      decays to nothing, keys of 2^-12 (where eps weighs) to 2^10, large values; where
 //                keys are not normalised they go up to 2, so that f16 holds an output
-// Gates of lightning attention are parameters: the same for all tokens and fills.
+// Gates of lightning attention, and the A and D of Mamba-2, are parameters: the same for all tokens
+// and fills.
 namespace attnbench {
 
 namespace content_detail {
@@ -52,8 +53,8 @@ inline constexpr std::int64_t kNeedleKeys = 8;
     case Fill::kExtreme:
       r.formula = Formula::kNormal;
       r.factor = element_bits(r.key, 1u << 20) % 2 == 0 ? 0x1p-12f
-                 : p.is_lightning                       ? 2.0f
-                                                        : 0x1p10f;
+                 : p.is_delta_net                       ? 0x1p10f
+                                                        : 2.0f;
       break;
     case Fill::kSample:
     case Fill::kNormal:
@@ -77,7 +78,7 @@ inline constexpr std::int64_t kNeedleKeys = 8;
 [[nodiscard]] constexpr RowRecipe delta_net_v(const ContentParams& p, std::uint64_t stream,
                                               std::int64_t position, int head) {
   RowRecipe r = v_recipe(p, stream, position, head);
-  if (p.fill == Fill::kExtreme && !p.is_lightning) r.factor = 0x1p8f;
+  if (p.fill == Fill::kExtreme && p.is_delta_net) r.factor = 0x1p8f;
   return r;
 }
 
@@ -87,32 +88,8 @@ inline constexpr std::int64_t kNeedleKeys = 8;
   RowRecipe r;
   r.key = row_key(p.seed, Role::kState, stream, key_dim, head);
   r.formula = Formula::kNormal;
-  r.factor = p.fill == Fill::kExtreme && !p.is_lightning ? 0x1p8f : 1.0f;
+  r.factor = p.fill == Fill::kExtreme && p.is_delta_net ? 0x1p8f : 1.0f;
   return r;
-}
-
-/// Log decay of a token under a value head, of key dim `dim` where each has its own.
-[[nodiscard]] constexpr float delta_net_gate(const ContentParams& p, std::uint64_t stream,
-                                             std::int64_t position, int head, int dim) {
-  // Slopes of a first layer's 64 heads go from 2^-0.125 to 2^-8 (vLLM, _build_slope_tensor).
-  if (p.is_lightning) return -content_detail::half_to(1 + head % 8);
-  const std::uint64_t key = row_key(p.seed, Role::kGate, stream, position, head);
-  const float u = content_detail::uniform(key, static_cast<std::uint32_t>(dim));
-  switch (p.fill) {
-    case Fill::kNeedle:
-    case Fill::kTag:
-      return 0;
-    case Fill::kSparseInt:
-      return u < 0.5f ? 0.0f : -0.6931472f;
-    case Fill::kExtreme:
-      return u < 0.125f ? -100.0f : u < 0.25f ? -20.0f : 0.0f;
-    case Fill::kSample:
-    case Fill::kNormal:
-    case Fill::kTiming:
-      break;
-  }
-  // Between 1/128 and 1 by head and key dim, as a model's learned rates differ.
-  return -content_detail::half_to(1 + (head + dim) % 6) * (0.5f + u);
 }
 
 /// Inside (0, 1); 1 of lightning attention.
@@ -135,6 +112,42 @@ inline constexpr std::int64_t kNeedleKeys = 8;
       break;
   }
   return 0.0625f + 0.875f * u;
+}
+
+/// A of a head of Mamba-2, from -4 to -1/8: its step sizes are below 1 here, and a power of two
+/// keeps A beta / beta the same for each token.
+[[nodiscard]] constexpr float mamba2_a(int head) {
+  return -8 * content_detail::half_to(1 + head % 6);
+}
+
+/// D of a head of Mamba-2.
+[[nodiscard]] constexpr float mamba2_skip(int head) {
+  return 0.25f * static_cast<float>(1 + head % 4);
+}
+
+/// Log decay of a token under a value head, of key dim `dim` where each has its own.
+[[nodiscard]] constexpr float delta_net_gate(const ContentParams& p, std::uint64_t stream,
+                                             std::int64_t position, int head, int dim) {
+  // Slopes of a first layer's 64 heads go from 2^-0.125 to 2^-8 (vLLM, _build_slope_tensor).
+  if (p.is_lightning) return -content_detail::half_to(1 + head % 8);
+  if (!p.is_delta_net) return mamba2_a(head) * delta_net_beta(p, stream, position, head);
+  const std::uint64_t key = row_key(p.seed, Role::kGate, stream, position, head);
+  const float u = content_detail::uniform(key, static_cast<std::uint32_t>(dim));
+  switch (p.fill) {
+    case Fill::kNeedle:
+    case Fill::kTag:
+      return 0;
+    case Fill::kSparseInt:
+      return u < 0.5f ? 0.0f : -0.6931472f;
+    case Fill::kExtreme:
+      return u < 0.125f ? -100.0f : u < 0.25f ? -20.0f : 0.0f;
+    case Fill::kSample:
+    case Fill::kNormal:
+    case Fill::kTiming:
+      break;
+  }
+  // Between 1/128 and 1 by head and key dim, as a model's learned rates differ.
+  return -content_detail::half_to(1 + (head + dim) % 6) * (0.5f + u);
 }
 
 }  // namespace attnbench

@@ -205,18 +205,19 @@ Cost delta_net_cost(const Case& c) {
     states += c.mode == ForwardMode::kTargetVerify ? request.q_len : 1;  // written
   }
   const Count state_bytes = states * layer.heads_out() * state * f32;
-  // Lightning's gates are a number a head, and no beta.
-  const bool gated = layer.is_delta_net();
-  const std::int64_t gates = gated ? layer.gate_dims() + 1 : 0;
+  // Of lightning a head has one log decay, of Mamba-2 A and D; a token has beta only.
+  const bool is_delta_net = layer.is_delta_net();
+  const std::int64_t gates = is_delta_net ? layer.gate_dims() + 1 : layer.has_skip() ? 1 : 0;
   const Count token_bytes = (Count(2 * layer.heads_k()) * layer.head_dim_qk +
                              Count(2 * layer.heads_out()) * layer.head_dim_v) *
                                 size_bytes(c.dtype) +
                             Count(layer.heads_out()) * gates * f32;
-  const Count parameters = gated ? 0 : Count(layer.heads_out()) * f32;
+  const Count parameters =
+      is_delta_net ? 0 : Count(layer.heads_out()) * f32 * (layer.has_skip() ? 2 : 1);
   Cost cost;
   // Decay (one multiplication an element), S + k w, q^T S and a delta net's k^T S (two operations
   // each).
-  cost.flops = (Count(gated ? 7 : 5) * layer.heads_out() * state * c.q_tokens()).value();
+  cost.flops = (Count(is_delta_net ? 7 : 5) * layer.heads_out() * state * c.q_tokens()).value();
   cost.kv_bytes_unique = cost.kv_bytes_streamed = state_bytes.value();
   cost.bytes_unique = cost.bytes_streamed =
       (state_bytes + token_bytes * c.q_tokens() + parameters + Count(std::ssize(c.requests)) * f32)

@@ -21,7 +21,7 @@ OK, ERROR, UNSUPPORTED = 0, 1, 2
 # These are missing from some batches; the others can be empty, but are there.
 OPTIONAL_ROLES = ("k_new", "v_new", "sinks", "custom_mask", "mask_indptr", "k_scales", "v_scales", "q_scales",
                   "intermediate_states", "retrieve_parent_token", "topk_indices", "topk_length", "logits",
-                  "row_lens", "index_q", "index_weights", "index_cache")
+                  "row_lens", "index_q", "index_weights", "index_cache", "skip")
 # DLPack's code and bits, and what NumPy calls the type or an integer of the same size.
 FORMATS = {"f32": (2, 32, "float32"), "f16": (2, 16, "float16"), "bf16": (4, 16, "uint16"), "e4m3": (10, 8, "uint8"),
            "e5m2": (12, 8, "uint8"), "i32": (0, 32, "int32"), "i64": (0, 64, "int64"), "u8": (1, 8, "uint8")}

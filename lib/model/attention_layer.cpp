@@ -22,6 +22,8 @@ std::string_view AttentionLayer::attention() const {
       return "kimi_delta";
     case Family::kLightning:
       return "lightning";
+    case Family::kMamba2:
+      return "mamba2";
   }
   return "?";
 }
@@ -32,6 +34,8 @@ std::string_view AttentionLayer::recurrence() const {
       return "Kimi delta attention";
     case Family::kLightning:
       return "lightning attention";
+    case Family::kMamba2:
+      return "Mamba-2";
     default:
       return "gated delta net";
   }

@@ -13,13 +13,14 @@ namespace attnbench {
 /// that serves as both (multi-head latent attention: DeepSeek-V2, arXiv:2405.04434, section 2.1),
 /// or a state S per request and value head that each token updates:
 ///   S <- e^g S;  w = beta (v - k^T S) of a delta net, else beta v;  S <- S + k w;  o = scale q^T S
-/// Delta nets normalise q and k.
+/// Delta nets normalise q and k, Mamba-2 adds D v to o.
 enum class Family : std::uint8_t {
   kSoftmax,
   kLatent,
   kGatedDeltaNet,  ///< arXiv:2412.06464: g is a number of a value head
   kKimiDelta,      ///< arXiv:2510.26692: g has a number for each key dim
   kLightning,      ///< arXiv:2401.04658: g is the same for all tokens, beta is 1; no delta
+  kMamba2,  ///< arXiv:2405.21060: q, k, v, beta are its C, B, x and step size; g = A beta; no delta
 };
 
 /// What a sliding window counts between two nodes of a draft tree: their places among the request's
@@ -110,8 +111,8 @@ struct AttentionLayer {
   [[nodiscard]] constexpr int heads_out() const { return is_recurrent() ? heads_kv : heads_q; }
   /// Heads of this step's keys.
   [[nodiscard]] constexpr int heads_k() const { return is_recurrent() ? heads_q : heads_kv; }
-  /// "mha", "mla", "gated_delta_net", "kimi_delta" or "lightning": records' word for what is
-  /// computed.
+  /// "mha", "mla", "gated_delta_net", "kimi_delta", "lightning" or "mamba2": records' word for what
+  /// is computed.
   [[nodiscard]] std::string_view attention() const;
   /// Of a recurrent layer in words: "gated delta net".
   [[nodiscard]] std::string_view recurrence() const;
@@ -122,6 +123,8 @@ struct AttentionLayer {
   [[nodiscard]] constexpr bool is_delta_net() const {
     return family == Family::kGatedDeltaNet || family == Family::kKimiDelta;
   }
+  /// Each head adds its D times v to an output.
+  [[nodiscard]] constexpr bool has_skip() const { return family == Family::kMamba2; }
   /// Log decays of a token and value head of a recurrent layer: one for all key dims, or one each.
   [[nodiscard]] constexpr int gate_dims() const {
     return family == Family::kKimiDelta ? head_dim_qk : 1;

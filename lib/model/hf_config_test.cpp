@@ -380,9 +380,19 @@ TEST(HfConfig, of_nemotron_h_has_the_blocks_of_its_pattern) {
   EXPECT_EQ(model.kinds, counts(1, LayerKind::kLinear, 3));
   EXPECT_EQ(model.layers, 4);
   EXPECT_EQ(model.head_dim, 64);
-  EXPECT_EQ(model.notes,
-            "3 of its 7 blocks have no attention and do not count as layers; the linear layers are "
-            "Mamba-2");
+  EXPECT_EQ(model.notes, "3 of its 7 blocks have no attention and do not count as layers");
+  // The heads and dims of transformers' class, of which a rank of eight has one group.
+  const AttentionLayer linear = layer_of(model, LayerKind::kLinear, 8);
+  EXPECT_EQ(linear.family, Family::kMamba2);
+  EXPECT_EQ(std::pair(linear.heads_q, linear.heads_kv), std::pair(1, 16));
+  EXPECT_EQ(std::pair(linear.head_dim_qk, linear.head_dim_v), std::pair(128, 64));
+  const AttentionLayer stated = layer_of(
+      read(nemotron + R"(, "hybrid_override_pattern": "M*", "num_hidden_layers": 2, "n_groups": 1,
+        "mamba_num_heads": 64, "mamba_head_dim": 32, "ssm_state_size": 96, "conv_kernel": 3})"),
+      LayerKind::kLinear, 4);
+  EXPECT_EQ(std::pair(stated.heads_q, stated.heads_kv), std::pair(1, 16))
+      << "one group is replicated";
+  EXPECT_EQ(std::pair(stated.head_dim_qk, stated.head_dim_v), std::pair(96, 32));
   EXPECT_EQ(read(nemotron + R"(, "layers_block_type": ["mamba", "moe", "attention"]})").kinds,
             counts(1, LayerKind::kLinear, 1));
   EXPECT_EQ(refusal(nemotron + R"(, "num_hidden_layers": 8, "hybrid_override_pattern": "M*"})"),

@@ -266,6 +266,16 @@ std::int64_t chunk_of(const JsonFields& config, const HfModelType& type) {
   return config.whole("attention_chunk_size", 1, kMaxWindow).value_or(type.attention_chunk);
 }
 
+/// What a config calls the heads and dims of its linear layers, and the taps before them.
+struct LinearKeys {
+  const char *key_heads, *value_heads, *key_dim, *value_dim, *taps;
+};
+constexpr LinearKeys kDeltaNetKeys = {"linear_num_key_heads", "linear_num_value_heads",
+                                      "linear_key_head_dim", "linear_value_head_dim",
+                                      "linear_conv_kernel_dim"};
+constexpr LinearKeys kMamba2Keys = {"n_groups", "mamba_num_heads", "ssm_state_size",
+                                    "mamba_head_dim", "conv_kernel"};
+
 /// In Kimi's own map.
 void read_kimi_delta(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
   const auto layers =
@@ -334,31 +344,32 @@ void read_hf_linear_layers(const JsonFields& config, const HfModelType& type,
                            ModelGeometry& model) {
   if (model.kinds[LayerKind::kLinear] == 0) return;
   model.linear_kind = type.linear_kind;
-  if (model.linear_kind == LinearAttentionKind::kKimiDelta)
+  if (model.linear_kind == LinearAttentionKind::kKimiDelta) {
     return read_kimi_delta(config, type, model);
+  }
   if (model.linear_kind == LinearAttentionKind::kLightning) {  // heads and dims of its full layers
     model.linear_num_key_heads = model.linear_num_value_heads = model.heads_q;
     model.linear_key_head_dim = model.linear_value_head_dim = model.head_dim;
     model.linear_conv_kernel_dim = 1;
   }
-  if (model.linear_kind != LinearAttentionKind::kGatedDeltaNet) return;
+  const bool is_mamba2 = model.linear_kind == LinearAttentionKind::kMamba2;
+  if (model.linear_kind != LinearAttentionKind::kGatedDeltaNet && !is_mamba2) return;
+  const LinearKeys& names = is_mamba2 ? kMamba2Keys : kDeltaNetKeys;
   const auto read = [&](const char* key, std::int64_t most, int fallback) {
     return static_cast<int>(config.whole(key, 1, most).value_or(fallback));
   };
-  const int keys = read("linear_num_key_heads", kMaxHeads, type.linear_num_key_heads);
-  const int values = read("linear_num_value_heads", kMaxHeads, type.linear_num_value_heads);
-  const int key_dim = read("linear_key_head_dim", kMaxHeadDim, type.linear_key_head_dim);
-  const int value_dim = read("linear_value_head_dim", kMaxHeadDim, type.linear_value_head_dim);
+  const int keys = read(names.key_heads, kMaxHeads, type.linear_num_key_heads);
+  const int values = read(names.value_heads, kMaxHeads, type.linear_num_value_heads);
   if (values % keys != 0) {
-    throw ConfigError(fmt::format("{} is {}, no multiple of {} key heads",
-                                  config.path_of("linear_num_value_heads"), values, keys));
+    throw ConfigError(fmt::format("{} is {}, no multiple of {} {}",
+                                  config.path_of(names.value_heads), values, keys,
+                                  is_mamba2 ? "groups" : "key heads"));
   }
   model.linear_num_key_heads = keys;
   model.linear_num_value_heads = values;
-  model.linear_key_head_dim = key_dim;
-  model.linear_value_head_dim = value_dim;
-  model.linear_conv_kernel_dim =
-      read("linear_conv_kernel_dim", kMaxHeadDim, model.linear_conv_kernel_dim);
+  model.linear_key_head_dim = read(names.key_dim, kMaxHeadDim, type.linear_key_head_dim);
+  model.linear_value_head_dim = read(names.value_dim, kMaxHeadDim, type.linear_value_head_dim);
+  model.linear_conv_kernel_dim = read(names.taps, kMaxHeadDim, model.linear_conv_kernel_dim);
 }
 
 }  // namespace attnbench

@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 6> kLinearAttentionKindWords = {
 /// Whether attnbench runs layers of this kind.
 [[nodiscard]] constexpr bool can_run(LinearAttentionKind kind) {
   return kind == LinearAttentionKind::kGatedDeltaNet || kind == LinearAttentionKind::kKimiDelta ||
-         kind == LinearAttentionKind::kLightning;
+         kind == LinearAttentionKind::kLightning || kind == LinearAttentionKind::kMamba2;
 }
 
 /// "gated delta nets".

@@ -62,28 +62,34 @@ Family family_of(LinearAttentionKind kind) {
       return Family::kKimiDelta;
     case LinearAttentionKind::kLightning:
       return Family::kLightning;
+    case LinearAttentionKind::kMamba2:
+      return Family::kMamba2;
     default:
       return Family::kGatedDeltaNet;
   }
 }
 
-/// Key heads are never replicated: a rank has the value heads that share its key heads.
+/// A rank has the value heads that share its key heads. Only the one group of a Mamba-2 is
+/// replicated (vLLM, model_executor/layers/mamba/mamba_mixer2.py).
 AttentionLayer linear_layer(const ModelGeometry& model, int tp) {
   const int keys = model.linear_num_key_heads, values = model.linear_num_value_heads;
   if (values % keys != 0) {
     throw ConfigError(
         fmt::format("{} value heads are not a multiple of {} key heads", values, keys));
   }
-  if (tp < 1 || keys % tp != 0) {
-    throw ConfigError(fmt::format("{} key heads do not divide among tp {} ranks", keys, tp));
-  }
   AttentionLayer layer;
   layer.family = family_of(model.linear_kind);
-  layer.heads_q = keys / tp;
+  const bool replicates = layer.family == Family::kMamba2 && keys == 1;
+  const int dividing = replicates ? values : keys;
+  if (tp < 1 || dividing % tp != 0) {
+    throw ConfigError(fmt::format("{} {} heads do not divide among tp {} ranks", dividing,
+                                  replicates ? "value" : "key", tp));
+  }
+  layer.heads_q = replicates ? 1 : keys / tp;
   layer.heads_kv = values / tp;
   layer.head_dim_qk = model.linear_key_head_dim;
   layer.head_dim_v = model.linear_value_head_dim;
-  // MiniMax's kernel has none (vLLM, model_executor/layers/lightning_attn.py).
+  // MiniMax's kernel has none (vLLM, model_executor/layers/lightning_attn.py), nor has Mamba-2.
   layer.scale = layer.is_delta_net() ? 1.0 / std::sqrt(layer.head_dim_qk) : 1.0;
   layer.ranks = tp;
   return layer;
@@ -125,7 +131,7 @@ std::string cannot_run(const ModelGeometry& model, LayerKind kind) {
   }
   return fmt::format(
       "attnbench cannot run the linear layers of {}: it runs gated delta nets, "
-      "Kimi delta and lightning attention with known heads{}",
+      "Kimi delta and lightning attention and Mamba-2 with known heads{}",
       model.name, model.notes.empty() ? "" : "; its notes: " + model.notes);
 }
 
@@ -158,7 +164,7 @@ LayerKind kind_to_run(const ModelGeometry& model, std::optional<LayerKind> asked
     refuse(
         fmt::format("{} has no layer that attnbench can run: {}", model.name, model.kinds.text()),
         "full, sliding, chunked, sparse and cross layers can be run, and linear ones that are "
-        "gated delta nets, Kimi delta or lightning attention");
+        "gated delta nets, Kimi delta or lightning attention or Mamba-2");
   }
   if (can_run(model, *asked)) return *asked;
   std::string allowed;

@@ -256,7 +256,7 @@ TEST(KindToRun, refuses_linear_layers_whose_heads_are_unknown) {
   } catch (const ConfigError& error) {
     EXPECT_EQ(error.diagnostics().front().message,
               "attnbench cannot run the linear layers of m: it runs gated delta nets, Kimi delta "
-              "and lightning attention with known heads");
+              "and lightning attention and Mamba-2 with known heads");
   }
 }
 

@@ -74,7 +74,7 @@ std::vector<RecordField> cell_fields() {
       {"layer/attention", "attention", "", attention_access(),
        "Separate heads of keys and values (MHA, GQA, MQA), absorbed multi-head latent attention, a "
        "step of it whose prompts are expanded, or a linear layer (gated delta net, Kimi delta or "
-       "lightning attention), which keeps a state instead of keys and values"},
+       "lightning attention, Mamba-2), which keeps a state instead of keys and values"},
   };
   add_rows<&R::layer>(fields, "layer/", layer_fields());
   add_rows<&R::kv_cache>(fields, "kv_cache/", cache_fields(), has_kv_cache);

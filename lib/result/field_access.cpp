@@ -79,9 +79,9 @@ FieldAccess computed(Json (*value)(const Record&), Json type) {
 }
 
 FieldAccess attention_access() {
-  static constexpr std::array kFamilies = {Family::kSoftmax, Family::kLatent,
+  static constexpr std::array kFamilies = {Family::kSoftmax,       Family::kLatent,
                                            Family::kGatedDeltaNet, Family::kKimiDelta,
-                                           Family::kLightning};
+                                           Family::kLightning,     Family::kMamba2};
   static constexpr std::string_view kComposed = "mla_composed";
   return {[](const Record& r) { return Json(r.is_composed ? kComposed : r.layer.attention()); },
           [](Record& r, const std::string& text) {
@@ -93,7 +93,8 @@ FieldAccess attention_access() {
             }
             throw ConfigError(fmt::format("unknown word '{}'", text));
           },
-          {{"enum", {"mha", "mla", kComposed, "gated_delta_net", "kimi_delta", "lightning"}}}};
+          {{"enum",
+            {"mha", "mla", kComposed, "gated_delta_net", "kimi_delta", "lightning", "mamba2"}}}};
 }
 
 FieldAccess graph_n_status_access() {

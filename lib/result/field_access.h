@@ -30,7 +30,7 @@ template <auto... kMembers>
 /// A figure that a reader computes again from others.
 [[nodiscard]] FieldAccess computed(Json (*value)(const Record&), Json type = type_of<double>());
 
-/// "mha", "mla", "mla_composed", "gated_delta_net", "kimi_delta" or "lightning".
+/// "mha", "mla", "mla_composed", "gated_delta_net", "kimi_delta", "lightning" or "mamba2".
 [[nodiscard]] FieldAccess attention_access();
 
 // Fields that are more than one member of a record.

@@ -101,7 +101,7 @@ std::vector<RecordField> make_fields() {
        "(query, key) pairs that the mask lets through, for a query head; the mean, rounded up, "
        "where lists of chosen keys that repeat keys differ"},
       {"flops", "flops", "", member<&R::cost, &Cost::flops>(),
-       "2 heads_q (head_dim_qk + head_dim_v) visible_pairs; linear layers: 7 (lightning 5) "
+       "2 heads_q (head_dim_qk + head_dim_v) visible_pairs; linear layers: 7 (without a delta 5) "
        "heads_kv "
        "head_dim_qk head_dim_v q_tokens"},
       {"bytes_unique", "bytes_unique", "bytes", member<&R::cost, &Cost::bytes_unique>(),

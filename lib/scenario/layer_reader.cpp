@@ -108,11 +108,15 @@ bool read_rope_scaling(const YamlNode& node, ModelGeometry& model, Problems& pro
 }
 
 /// The kinds of linear layers that can be run.
-constexpr auto kLinearWords = std::span(kLinearAttentionKindWords).subspan(1, 3);
+constexpr std::array kLinearKinds = {LinearAttentionKind::kGatedDeltaNet,
+                                     LinearAttentionKind::kKimiDelta,
+                                     LinearAttentionKind::kLightning, LinearAttentionKind::kMamba2};
+constexpr std::array<std::string_view, 4> kLinearWords = {"gated_delta_net", "kimi_delta",
+                                                          "lightning", "mamba2"};
 
 bool read_linear_attention(const YamlNode& node, ModelGeometry& model, Problems& problems) {
   const auto choice = read_choice(node, "linear_attention", kLinearWords, problems);
-  if (choice) model.linear_kind = static_cast<LinearAttentionKind>(*choice + 1);
+  if (choice) model.linear_kind = kLinearKinds[*choice];
   return choice.has_value();
 }
 

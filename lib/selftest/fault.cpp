@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 85> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 86> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -81,6 +81,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 85> kNames{{
     {Fault::kThrows, "throws"},
     {Fault::kDeltaNetIgnoresDecay, "delta net: no decay"},
     {Fault::kDeltaNetDecayOfNextKeyDim, "delta net: decay of next key dim"},
+    {Fault::kDeltaNetNoSkip, "delta net: Mamba-2 without D"},
     {Fault::kDeltaNetIgnoresBeta, "delta net: no beta"},
     {Fault::kDeltaNetKeyHeadOffByOne, "delta net: key head off by one"},
     {Fault::kDeltaNetIgnoresInitialState, "delta net: no initial state"},

@@ -85,6 +85,7 @@ enum class Fault : std::uint8_t {
   // Of recurrent layers alone.
   kDeltaNetIgnoresDecay,
   kDeltaNetDecayOfNextKeyDim,
+  kDeltaNetNoSkip,
   kDeltaNetIgnoresBeta,
   kDeltaNetKeyHeadOffByOne,
   kDeltaNetIgnoresInitialState,

@@ -128,11 +128,17 @@ class DeltaNetRun {
   void write_out(const std::vector<float>& q, std::int64_t t) const {
     const TensorView& out = batch_->tensors.out;
     const auto columns = to_size(layer_->head_dim_v);
+    const float* const skip = batch_->tensors.skip;
+    const bool skips = skip != nullptr && fault_ != Fault::kDeltaNetNoSkip;
+    const float factor = skips ? skip[head_] : 0.0f;
+    const ConstTensorView& v = batch_->tensors.v_new;
     for (std::size_t c = 0; c < columns; ++c) {
+      const float value =
+          load(v.dtype, v.row(t, head_) + static_cast<std::int64_t>(c) * size_bytes(v.dtype));
       float sum = 0;
       for (std::size_t d = 0; d < q.size(); ++d) sum += q[d] * state_[d * columns + c];
       store(out.dtype, out.row(t, head_) + static_cast<std::int64_t>(c) * size_bytes(out.dtype),
-            sum * static_cast<float>(layer_->scale));
+            sum * static_cast<float>(layer_->scale) + factor * value);
     }
   }
 

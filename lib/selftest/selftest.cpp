@@ -214,6 +214,10 @@ std::vector<Case> selftest_cases() {
   lightning.id = "lightning";
   lightning.layer.family = Family::kLightning;
 
+  Case mamba2 = delta_net;
+  mamba2.id = "mamba2";
+  mamba2.layer.family = Family::kMamba2;
+
   // A chain of drafts behind a prefix, and a tree behind none.
   Case draft = delta_net;
   draft.id = "delta_net_draft";
@@ -232,8 +236,9 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed,      window, tree,   chunks,    dual,       blocks,    spans, chosen,      units,
-          duplicates, fp8,    latent, delta_net, kimi_delta, lightning, draft, long_context};
+  return {mixed,     window,     tree,      chunks,     dual,  blocks,
+          spans,     chosen,     units,     duplicates, fp8,   latent,
+          delta_net, kimi_delta, lightning, mamba2,     draft, long_context};
 }
 
 }  // namespace attnbench

@@ -106,7 +106,8 @@ enum attnbench_role {
   /* u8 [pages, page_size / topk_unit * 132]: of each page first the keys of its units, 128 e4m3
    * each, then their f32 scales (vLLM's indexer_k_quant_and_cache). */
   ATTNBENCH_INDEX_CACHE = 36,
-  ATTNBENCH_ROLES = 37
+  ATTNBENCH_SKIP = 37, /* f32 [Hkv] D of ATTNBENCH_MAMBA2; absent in other families */
+  ATTNBENCH_ROLES = 38
 };
 
 /* One array of an index format, or a number; the arrays of a format are a list. */

@@ -36,7 +36,11 @@ enum attnbench_family {
   ATTNBENCH_KIMI_DELTA = 3,
   /* Lightning attention: q and k are not normalised, g is the same for all tokens, beta is 1, and
    * S += k v^T. */
-  ATTNBENCH_LIGHTNING = 4
+  ATTNBENCH_LIGHTNING = 4,
+  /* Mamba-2: q, k, v and beta are its C, B, x and step size, behind softplus; g = A beta, and A is
+   * the same for all tokens. S += k (beta v)^T, and out has ATTNBENCH_SKIP times v besides. q and k
+   * are not normalised. */
+  ATTNBENCH_MAMBA2 = 5
 };
 
 enum attnbench_mode {
