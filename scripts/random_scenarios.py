@@ -23,6 +23,8 @@ import subprocess
 import sys
 import tempfile
 
+from random_linear_layers import linear_layer
+
 ALLOWED = {"passed", "MISTRUSTED", "unsupported"}
 # Whole pages of every size below, but for `odd`; a tree of three levels and a prefix beside it.
 PREFIXES = {"short": 192, "long": 384, "tools": {"after": "short", "tokens": 192},
@@ -284,8 +286,20 @@ def make_cross_layer(rng, made):
         entry["encoder_len"] = 0 if rng.random() < 0.1 else drawn(rng, 1, 400)
 
 
+def named(made):
+    """With names for the entries of a batch, where there are several."""
+    if len(made["batch"]) > 1:
+        for number, entry in enumerate(made["batch"]):
+            entry["name"] = f"entry{number}"
+    return made
+
+
 def mix(seed, index):
     """Case `index` of a seed."""
+    # By numbers of its own, as lists of chosen keys below: the others of a seed stay what they were.
+    chooser = random.Random(f"{seed}/{index}/linear")
+    if chooser.random() < 0.08:
+        return named(linear_layer(chooser, batch, length))
     rng = random.Random(f"{seed}/{index}")
     mode = rng.choice(["decode"] * 6 + ["extend"] * 5 + ["mixed"] * 4 + ["target_verify"] * 3 +
                       ["draft_extend", "draft_extend_v2", "draft_decode", "split_prefill", "dllm_extend"] +
@@ -318,10 +332,7 @@ def mix(seed, index):
     chooser = random.Random(f"{seed}/{index}/selection")
     if takes_selection(made, mode) and chooser.random() < 0.15:
         made["attention"]["selection"] = selection(chooser)
-    if len(made["batch"]) > 1:
-        for number, entry in enumerate(made["batch"]):
-            entry["name"] = f"entry{number}"
-    return made
+    return named(made)
 
 
 def run(program, seed, numbers, backends, folder):
