@@ -225,6 +225,12 @@ AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp, MlaF
   if (kind == LayerKind::kSparse) {
     layer.selection.topk = model.index_topk;
     layer.selection.index_heads = model.index_n_heads;
+    if (model.index_block > 0) {
+      layer.selection.unit = model.index_block;
+      layer.selection.groups = SelectionGroups::kKvHeads;
+      layer.selection.score = SelectionScore::kMax;
+      layer.selection.index_heads = layer.heads_kv;
+    }
   }
   if (kind == LayerKind::kSliding) layer.sliding_window_size = model.sliding_window - 1;
   if (kind == LayerKind::kChunked) layer.attention_chunk = model.attention_chunk;

@@ -67,6 +67,9 @@ struct ModelGeometry {
   /// heads. 0: unknown, or there are no such layers.
   int index_topk = 0;
   int index_n_heads = 0;
+  /// Keys of a block that the indexer scores by its maximum, one of its heads for each KV head, and
+  /// of which index_topk are taken (MiniMax-M3: 128); 0: it takes single keys.
+  int index_block = 0;
   /// Of the sparse layers, those without an indexer: they attend to the keys that an earlier one
   /// took (GLM-5.2).
   int index_shared = 0;

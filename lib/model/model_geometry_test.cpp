@@ -283,6 +283,19 @@ TEST(KindToRun, must_be_spelled_out_where_the_model_s_own_attention_is_missing) 
   }
 }
 
+TEST(LayerOf, takes_blocks_for_each_kv_head_in_sparse_layers_of_minimax_m3) {
+  const ModelGeometry& model = preset("minimax-m3");
+  EXPECT_THAT(runnable_kinds(model), testing::ElementsAre(LayerKind::kFull, LayerKind::kSparse));
+  const AttentionLayer sparse = layer_of(model, kind_to_run(model, std::nullopt), 2);
+  EXPECT_EQ(sparse.selection, (Selection{.topk = 16,
+                                         .unit = 128,
+                                         .groups = SelectionGroups::kKvHeads,
+                                         .score = SelectionScore::kMax,
+                                         .index_heads = 2}));
+  EXPECT_EQ(std::pair(sparse.heads_q, sparse.heads_kv), std::pair(32, 2));
+  EXPECT_FALSE(layer_of(model, LayerKind::kFull, 2).selection.exists());
+}
+
 TEST(KindToRun, is_a_sparse_layer_where_the_keys_that_it_takes_are_known) {
   for (const auto& [name, heads] :
        {std::pair{"deepseek-v3.2", 64}, {"glm-5", 32}, {"glm-5.2", 32}}) {

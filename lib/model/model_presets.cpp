@@ -63,6 +63,7 @@ ModelGeometry read_model(const YamlNode& root, Problems& problems) {
   row.read("qk_rope_head_dim", m.qk_rope_head_dim);
   row.read("index_topk", m.index_topk);
   row.read("index_n_heads", m.index_n_heads);
+  row.read("index_block", m.index_block);
   row.read("index_shared", m.index_shared);
   row.read("linear_num_key_heads", m.linear_num_key_heads);
   row.read("linear_num_value_heads", m.linear_num_value_heads);
@@ -105,6 +106,10 @@ std::string flaw_of(const ModelGeometry& m) {
   if ((m.index_topk > 0) != (m.index_n_heads > 0) ||
       (m.index_topk > 0 && m.kinds[LayerKind::kSparse] == 0)) {
     return "index_topk and index_n_heads belong together, and to sparse layers";
+  }
+  if (m.index_block < 0 ||
+      (m.index_block > 0 && (m.index_topk == 0 || m.is_mla() || m.index_n_heads != m.heads_kv))) {
+    return "index_block is of an index_topk, and of an index head for each KV head";
   }
   if (m.index_shared != 0 &&
       (m.index_shared < 0 || m.index_topk == 0 || m.index_shared >= m.kinds[LayerKind::kSparse])) {
