@@ -166,9 +166,14 @@ void add_pipelines(PlannedRun& run) {
     }
   }
   if (!run.filter.pipelines.empty() || has_whole) return;
-  throw ConfigError(
-      "step pipeline: the backends are no indexer, selector and attention of one device that reads "
-      "the lists when it runs   --backend INDEXER+SELECTOR+ATTENTION names a pipeline");
+  const auto absent = std::ranges::find_if(chosen, [](const auto* entry) { return !entry->make; });
+  throw ConfigError(fmt::format(
+      "step pipeline: the backends{} are no indexer, selector and attention of one device that "
+      "reads the lists when it runs{}   --backend INDEXER+SELECTOR+ATTENTION names a pipeline",
+      absent == chosen.end() ? "" : " that are present",
+      absent == chosen.end()
+          ? ""
+          : fmt::format("; {} is absent: {}", (*absent)->info.name, (*absent)->absence)));
 }
 
 std::vector<std::string> notes_on_plugins(const std::vector<PlannedRun>& runs) {
