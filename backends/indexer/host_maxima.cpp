@@ -78,7 +78,7 @@ class MaximaPlan final : public Plan {
     }
   }
 
-  /// Of a unit that is not complete those that are there: all its queries are in it.
+  /// A unit that is not complete gives the keys that are there: all its queries are in it.
   void load_keys(const Place& place, Rows& keys) const {
     const DeviceBatch& here = device_batch_of(*batch_);
     const std::int64_t first = place.unit * unit_, size = in_->page_size;

@@ -94,7 +94,7 @@ struct ForwardBatch {
   /// token's parent, a root's from the request's slot. The slots of state_pool are read alone.
   const StatePool* intermediate_states = nullptr;
   const DeviceBatch* device_batch = nullptr;
-  // Of these two StepPart::kPipeline has both: its scores are the first of its index_outputs.
+  // StepPart::kPipeline has both of these: its scores are the first of its index_outputs.
   const IndexScores* index_scores = nullptr;    ///< null unless the step is StepPart::kSelect
   const IndexerInputs* indexer = nullptr;       ///< null unless the step is StepPart::kIndexer
   const IndexOutputs* index_outputs = nullptr;  ///< null unless the step builds them

@@ -128,7 +128,8 @@ inline constexpr std::int64_t kNeedleKeys = 8;
 /// Log decay of a token under a value head, of key dim `dim` where each has its own.
 [[nodiscard]] constexpr float delta_net_gate(const ContentParams& p, std::uint64_t stream,
                                              std::int64_t position, int head, int dim) {
-  // Slopes of a first layer's 64 heads go from 2^-0.125 to 2^-8 (vLLM, _build_slope_tensor).
+  // The rates of a first layer's 64 heads go from 2^-0.125 to 2^-8, as ALiBi's slopes do (vLLM,
+  // model_executor/layers/lightning_attn.py).
   if (p.is_lightning) return -content_detail::half_to(1 + head % 8);
   if (!p.is_delta_net) return mamba2_a(head) * delta_net_beta(p, stream, position, head);
   const std::uint64_t key = row_key(p.seed, Role::kGate, stream, position, head);

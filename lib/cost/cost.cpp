@@ -205,7 +205,7 @@ Cost delta_net_cost(const Case& c) {
     states += c.mode == ForwardMode::kTargetVerify ? request.q_len : 1;  // written
   }
   const Count state_bytes = states * layer.heads_out() * state * f32;
-  // Of lightning a head has one log decay, of Mamba-2 A and D; a token has beta only.
+  // A head of lightning has one log decay, one of Mamba-2 A and D, and its tokens a beta.
   const bool is_delta_net = layer.is_delta_net();
   const std::int64_t gates = is_delta_net ? layer.gate_dims() + 1 : layer.has_skip() ? 1 : 0;
   const Count token_bytes = (Count(2 * layer.heads_k()) * layer.head_dim_qk +

@@ -114,7 +114,7 @@ struct AttentionLayer {
   /// "mha", "mla", "gated_delta_net", "kimi_delta", "lightning" or "mamba2": records' word for what
   /// is computed.
   [[nodiscard]] std::string_view attention() const;
-  /// Of a recurrent layer in words: "gated delta net".
+  /// A recurrent layer in words: "gated delta net".
   [[nodiscard]] std::string_view recurrence() const;
   /// A row of the cache serves as key and, its first columns, as value.
   [[nodiscard]] constexpr bool shares_row_of_k_and_v() const { return family == Family::kLatent; }

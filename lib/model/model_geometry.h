@@ -70,11 +70,11 @@ struct ModelGeometry {
   /// Keys of a block that the indexer scores by its maximum, one of its heads for each KV head, and
   /// of which index_topk are taken (MiniMax-M3: 128); 0: it takes single keys.
   int index_block = 0;
-  /// Of the sparse layers, those without an indexer: they attend to the keys that an earlier one
+  /// How many sparse layers have no indexer: they attend to the keys that an earlier one
   /// took (GLM-5.2).
   int index_shared = 0;
   LinearAttentionKind linear_kind = LinearAttentionKind::kUnknown;  ///< of the linear layers
-  // Of linear layers that can be run; all 0 where those are of another kind, or unknown.
+  // Heads and dims of linear layers that can be run; all 0 where they are unknown.
   int linear_num_key_heads = 0;  ///< of queries too
   int linear_num_value_heads = 0;
   int linear_key_head_dim = 0;

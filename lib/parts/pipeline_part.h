@@ -19,7 +19,7 @@ namespace attnbench {
 /// Which of the arrays are the lists.
 inline constexpr std::size_t kPipelineLists = 1;
 
-/// Of the lists and their lengths; throws where they exceed 63 bits.
+/// Bytes of the lists and their lengths. Throws where they exceed 63 bits.
 [[nodiscard]] std::int64_t pipeline_list_bytes(const Case& c);
 
 }  // namespace attnbench

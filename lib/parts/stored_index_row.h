@@ -27,7 +27,7 @@ void store_query(const Case& c, const IndexRow& row, std::byte* to);
 /// No row has more bytes.
 inline constexpr std::int64_t kMostRowBytes = 2 * IndexerInputs::kDim;
 
-/// Of a query in bf16 whose largest element is 3.5.
+/// The scale of a query in bf16 whose largest element is 3.5.
 inline constexpr float kMaximaQueryScale = 0x1p-7f;
 
 }  // namespace attnbench

@@ -243,8 +243,8 @@ SampleError error_of_outputs(const Case& c, const Numerics& numerics, std::int64
   return found;
 }
 
-/// Of watched rows whose lists, and what else is looked at, are `arrays`. An earlier stage explains
-/// what a later one made of it.
+/// The error of watched rows whose lists, and what else is looked at, are `arrays`. An earlier
+/// stage explains what a later one made of it.
 SampleError error_of_pipeline(const Case& c, const Numerics& numerics, std::int64_t number,
                               std::span<const OutputRow> watched,
                               std::span<const std::byte> outputs,

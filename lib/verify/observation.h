@@ -37,7 +37,7 @@ struct FillOutputs {
   std::vector<std::byte> rows;
   /// By wanted row: page of the pool that holds the query token's own key; -1: it has none.
   std::vector<std::int64_t> pages;
-  /// Of a pipeline, by wanted row: the lists that its query token got, [groups, topk].
+  /// By wanted row of a pipeline: the lists that its query token got, [groups, topk].
   std::vector<std::int32_t> lists;
   std::int64_t non_finite_elsewhere = 0;  ///< elements in rows that were not asked for
   WorstElement first_elsewhere;           ///< of them
