@@ -16,30 +16,14 @@
 
 #include "lib/base/error.h"
 #include "lib/model/hf_model_types.h"
+#include "lib/model/testing/read_hf.h"
 
 namespace attnbench {
 namespace {
 
-ModelGeometry read(const std::string& json) { return parse_hf_config(json, "c.json"); }
-
-std::string refusal(const std::string& json) {
-  try {
-    (void)read(json);
-  } catch (const ConfigError& error) {
-    return error.diagnostics().front().message;
-  }
-  return "accepted";
-}
-
 AttentionLayer layer(const std::string& json) {
-  const ModelGeometry model = read(json);
+  const ModelGeometry model = read_hf(json);
   return layer_of(model, kind_to_run(model, std::nullopt), 1);
-}
-
-LayerCounts counts(int full, LayerKind other, int others) {
-  LayerCounts kinds(LayerKind::kFull, full);
-  kinds[other] = others;
-  return kinds;
 }
 
 // testdata/hf holds the fields that the published configs state, and leaves out what they leave
@@ -76,41 +60,6 @@ INSTANTIATE_TEST_SUITE_P(Presets, PublishedConfig, testing::ValuesIn(published_m
                            return word;
                          });
 
-// The type's own figures are those of the published model, so that config proves nothing about
-// them.
-TEST(HfConfig, has_linear_layers_with_the_heads_and_dims_that_it_states) {
-  const ModelGeometry model = read(R"({
-    "model_type": "qwen3_next", "num_hidden_layers": 8, "full_attention_interval": 4,
-    "num_attention_heads": 16, "num_key_value_heads": 2, "head_dim": 256, "hidden_size": 2048,
-    "linear_conv_kernel_dim": 3, "linear_num_key_heads": 8, "linear_num_value_heads": 24,
-    "linear_key_head_dim": 96, "linear_value_head_dim": 64})");
-  EXPECT_EQ(model.kinds.text(), counts(2, LayerKind::kLinear, 6).text());
-  const AttentionLayer linear = layer_of(model, LayerKind::kLinear, 1);
-  EXPECT_EQ(linear.family, Family::kGatedDeltaNet);
-  EXPECT_EQ(linear.heads_q, 8);
-  EXPECT_EQ(linear.heads_kv, 24);
-  EXPECT_EQ(linear.head_dim_qk, 96);
-  EXPECT_EQ(linear.head_dim_v, 64);
-  EXPECT_EQ(model.linear_conv_kernel_dim, 3);
-}
-
-TEST(HfConfig, of_qwen_3_5_has_linear_layers_with_the_heads_and_dims_of_transformers) {
-  for (const char* type : {"qwen3_5_text", "qwen3_5_moe_text"}) {
-    const ModelGeometry model = read(R"({"model_type": ")" + std::string(type) + "\"}");
-    ASSERT_TRUE(model.has_delta_net()) << type;
-    const AttentionLayer linear = layer_of(model, LayerKind::kLinear, 1);
-    EXPECT_EQ(linear.heads_q, 16) << type;
-    EXPECT_EQ(linear.heads_kv, 32) << type;
-    EXPECT_EQ(linear.head_dim_qk, 128) << type;
-    EXPECT_EQ(linear.head_dim_v, 128) << type;
-  }
-}
-
-TEST(HfConfig, refuses_value_heads_that_are_no_multiple_of_the_key_heads) {
-  EXPECT_EQ(refusal(R"({"model_type": "qwen3_next", "linear_num_key_heads": 12})"),
-            "c.json: linear_num_value_heads is 32, no multiple of 12 key heads");
-}
-
 /// A type that the table has not, with all that it has to state.
 std::string unknown_with(const std::string& more) {
   return R"({"model_type": "novel", "num_hidden_layers": 8, "num_attention_heads": 16,
@@ -124,21 +73,21 @@ TEST(HfConfig, refuses_hybrids_by_the_key_that_it_does_not_know) {
        {"mamba_d_ssm", "layer_group_size", "global_attn_every_n_layers", "attention_types",
         "mb_per_layer", "num_memory_tokens", "attention_in_multiplier"}) {
     const std::string value = std::string("\"") + key + "\": [2]";
-    EXPECT_EQ(refusal(unknown_with(value)),
+    EXPECT_EQ(hf_refusal(unknown_with(value)),
               "c.json: attnbench does not know \"" + std::string(key) +
                   "\": the attention may depend on it. If it does not, remove the key from the "
                   "file, or name it in a scenario, model: {hf_config: …, ignore: […]}");
-    EXPECT_NE(refusal(R"({"model_type": "llama", )" + value + "}"), "accepted") << key;
+    EXPECT_NE(hf_refusal(R"({"model_type": "llama", )" + value + "}"), "accepted") << key;
   }
 }
 
 TEST(HfConfig, names_all_keys_that_it_does_not_know) {
-  const std::string message = refusal(unknown_with(R"("mamba_d_ssm": 768, "lm_x": 2)"));
+  const std::string message = hf_refusal(unknown_with(R"("mamba_d_ssm": 768, "lm_x": 2)"));
   EXPECT_NE(message.find(R"("lm_x", "mamba_d_ssm")"), std::string::npos) << message;
 }
 
 TEST(HfConfig, takes_a_key_that_it_does_not_know_where_that_says_none) {
-  EXPECT_EQ(refusal(unknown_with(R"("a": null, "b": false, "c": 0, "d": [], "e": "")")),
+  EXPECT_EQ(hf_refusal(unknown_with(R"("a": null, "b": false, "c": 0, "d": [], "e": "")")),
             "accepted");
 }
 
@@ -161,7 +110,7 @@ TEST(HfConfig, takes_what_published_configs_say_beside_their_attention) {
                        "position_embedding_type": "rope_gptj", "use_gated_activation": true)"},
         {"glm_moe_dsa", R"("indexer_rope_interleave": true)"},
         {"minimax_m2", R"("qk_norm_type": "per_layer", "use_routing_bias": true)"}}) {
-    EXPECT_EQ(refusal(R"({"model_type": ")" + row.type + R"(", )" + row.more + "}"), "accepted")
+    EXPECT_EQ(hf_refusal(R"({"model_type": ")" + row.type + R"(", )" + row.more + "}"), "accepted")
         << row.type;
   }
 }
@@ -170,12 +119,12 @@ TEST(HfConfig, refuses_keys_of_other_layers_in_a_type_that_does_not_read_them) {
   for (const char* key :
        {"full_attention_interval", "block_size", "linear_num_heads", "index_n_heads", "attn_scale",
         "full_attn_mod", "layer_switch", "sliding_window_pattern"}) {
-    EXPECT_NE(refusal(fmt::format(R"({{"model_type": "llama", "{}": 4}})", key)).find(key),
+    EXPECT_NE(hf_refusal(fmt::format(R"({{"model_type": "llama", "{}": 4}})", key)).find(key),
               std::string::npos)
         << key;
   }
-  EXPECT_NE(refusal(R"({"model_type": "phi3", "full_attn_mod": 2})"), "accepted");
-  EXPECT_NE(refusal(R"({"model_type": "cohere2", "layer_switch": 2})"), "accepted");
+  EXPECT_NE(hf_refusal(R"({"model_type": "phi3", "full_attn_mod": 2})"), "accepted");
+  EXPECT_NE(hf_refusal(R"({"model_type": "cohere2", "layer_switch": 2})"), "accepted");
 }
 
 TEST(HfConfig, notes_the_keys_that_were_ignored) {
@@ -188,8 +137,8 @@ TEST(HfConfig, notes_the_keys_that_were_ignored) {
 
 TEST(HfConfig, knows_state_space_keys_of_types_with_such_layers_only) {
   const std::string state_space = R"("mamba_d_state": 16, "mamba_expand": 2)";
-  EXPECT_EQ(refusal(R"({"model_type": "jamba", )" + state_space + "}"), "accepted");
-  EXPECT_NE(refusal(R"({"model_type": "llama", )" + state_space + "}"), "accepted");
+  EXPECT_EQ(hf_refusal(R"({"model_type": "jamba", )" + state_space + "}"), "accepted");
+  EXPECT_NE(hf_refusal(R"({"model_type": "llama", )" + state_space + "}"), "accepted");
 }
 
 TEST(HfModelTypes, each_stand_once_with_a_source_and_whole_defaults) {
@@ -200,71 +149,71 @@ TEST(HfModelTypes, each_stand_once_with_a_source_and_whole_defaults) {
     if (type.states_all) continue;
     const std::string json =
         R"({"model_type": ")" + std::string(type.model_type) + R"(", "head_dim": 64})";
-    const ModelGeometry model = read(json);
+    const ModelGeometry model = read_hf(json);
     EXPECT_GT(model.heads_q, 0) << json;
     EXPECT_EQ(model.kinds.total(), model.layers) << json;
   }
 }
 
 TEST(HfConfig, of_gemma_3_takes_head_dim_scalar_and_pattern_from_transformers) {
-  const ModelGeometry model = read(
+  const ModelGeometry model = read_hf(
       R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "hidden_size": 3840,
           "num_attention_heads": 16, "num_hidden_layers": 48, "num_key_value_heads": 8,
           "sliding_window": 1024}})");
   EXPECT_EQ(model.head_dim, 256);  // not 3840 / 16 = 240
   EXPECT_EQ(model.query_pre_attn_scalar, 256);
-  EXPECT_EQ(model.kinds, counts(8, LayerKind::kSliding, 40));
+  EXPECT_EQ(model.kinds, kind_counts(8, LayerKind::kSliding, 40));
 }
 
 TEST(HfConfig, of_falcon_has_one_kv_head_unless_it_says_otherwise) {
   const std::string seven = R"({"model_type": "falcon", "hidden_size": 4544,
       "num_attention_heads": 71, "num_hidden_layers": 32)";
-  EXPECT_EQ(read(seven + "}").heads_kv, 1);
-  EXPECT_EQ(read(seven + R"(, "multi_query": true})").heads_kv, 1);
-  EXPECT_EQ(read(seven + R"(, "multi_query": false})").heads_kv, 71);
-  EXPECT_EQ(read(seven + "}").head_dim, 64);
+  EXPECT_EQ(read_hf(seven + "}").heads_kv, 1);
+  EXPECT_EQ(read_hf(seven + R"(, "multi_query": true})").heads_kv, 1);
+  EXPECT_EQ(read_hf(seven + R"(, "multi_query": false})").heads_kv, 71);
+  EXPECT_EQ(read_hf(seven + "}").head_dim, 64);
   // Falcon-40B
-  EXPECT_EQ(read(R"({"model_type": "falcon", "hidden_size": 8192, "num_attention_heads": 128,
+  EXPECT_EQ(read_hf(R"({"model_type": "falcon", "hidden_size": 8192, "num_attention_heads": 128,
                      "num_hidden_layers": 60, "num_kv_heads": 8, "multi_query": true,
                      "new_decoder_architecture": true})")
                 .heads_kv,
             8);
-  EXPECT_NE(refusal(seven + R"(, "alibi": true})").find("alibi is true: Falcon also divides"),
+  EXPECT_NE(hf_refusal(seven + R"(, "alibi": true})").find("alibi is true: Falcon also divides"),
             std::string::npos);
 }
 
 TEST(HfConfig, of_chatglm_has_its_groups_as_kv_heads) {
-  const ModelGeometry model = read(
+  const ModelGeometry model = read_hf(
       R"({"model_type": "chatglm", "hidden_size": 4096, "num_attention_heads": 32,
           "multi_query_attention": true, "multi_query_group_num": 2, "kv_channels": 128,
           "num_layers": 28})");
   EXPECT_EQ(model.heads_kv, 2);
   EXPECT_EQ(model.head_dim, 128);
   EXPECT_EQ(model.layers, 28);
-  EXPECT_EQ(read(R"({"model_type": "chatglm"})").heads_kv, 32);
+  EXPECT_EQ(read_hf(R"({"model_type": "chatglm"})").heads_kv, 32);
 }
 
 // As CohereForAI/c4ai-command-r7b-12-2024, allenai/OLMo-2-1124-13B and EleutherAI/gpt-neox-20b
 // state their heads.
 TEST(HfConfig, of_command_r_olmo_2_and_gpt_neox_has_heads_as_wide_as_their_share) {
-  const ModelGeometry command = read(
+  const ModelGeometry command = read_hf(
       R"({"model_type": "cohere2", "hidden_size": 4096, "num_attention_heads": 32,
           "num_hidden_layers": 32, "num_key_value_heads": 8, "sliding_window": 4096,
           "sliding_window_pattern": 4})");
-  EXPECT_EQ(command.kinds, counts(8, LayerKind::kSliding, 24));
+  EXPECT_EQ(command.kinds, kind_counts(8, LayerKind::kSliding, 24));
   EXPECT_EQ(command.sliding_window, 4096);
   EXPECT_EQ(command.heads_kv, 8);
   EXPECT_EQ(command.head_dim, 128);
-  EXPECT_EQ(read(R"({"model_type": "cohere"})").heads_kv, 64);
-  const ModelGeometry olmo = read(R"({"model_type": "olmo2", "hidden_size": 5120,
+  EXPECT_EQ(read_hf(R"({"model_type": "cohere"})").heads_kv, 64);
+  const ModelGeometry olmo = read_hf(R"({"model_type": "olmo2", "hidden_size": 5120,
       "num_attention_heads": 40, "num_hidden_layers": 40, "num_key_value_heads": 40})");
   EXPECT_EQ(olmo.head_dim, 128);
   EXPECT_EQ(olmo.heads_kv, 40);
-  const ModelGeometry neox = read(R"({"model_type": "gpt_neox", "hidden_size": 6144,
+  const ModelGeometry neox = read_hf(R"({"model_type": "gpt_neox", "hidden_size": 6144,
       "num_attention_heads": 64, "num_hidden_layers": 44, "rotary_pct": 0.25})");
   EXPECT_EQ(neox.head_dim, 96);
   EXPECT_EQ(neox.heads_kv, 64);
-  EXPECT_EQ(neox.kinds, counts(44, LayerKind::kSliding, 0));
+  EXPECT_EQ(neox.kinds, kind_counts(44, LayerKind::kSliding, 0));
 }
 
 TEST(HfConfig, of_granite_scales_by_its_multiplier) {
@@ -281,11 +230,13 @@ TEST(HfConfig, of_qwen_slides_from_max_window_layers_on) {
   const std::string qwen = R"({"model_type": "qwen2", "hidden_size": 3584, "sliding_window": 4096,
       "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4)";
   const std::string used = qwen + R"(, "use_sliding_window": true)";
-  EXPECT_EQ(read(qwen + R"(, "max_window_layers": 20})").kinds[LayerKind::kSliding], 0);
-  EXPECT_EQ(read(used + "}").kinds[LayerKind::kSliding], 0);
-  EXPECT_EQ(read(used + R"(, "max_window_layers": 28})").sliding_window, 0);
-  EXPECT_EQ(read(used + R"(, "max_window_layers": 20})").kinds, counts(20, LayerKind::kSliding, 8));
-  EXPECT_EQ(read(used + R"(, "max_window_layers": 0})").kinds, counts(0, LayerKind::kSliding, 28));
+  EXPECT_EQ(read_hf(qwen + R"(, "max_window_layers": 20})").kinds[LayerKind::kSliding], 0);
+  EXPECT_EQ(read_hf(used + "}").kinds[LayerKind::kSliding], 0);
+  EXPECT_EQ(read_hf(used + R"(, "max_window_layers": 28})").sliding_window, 0);
+  EXPECT_EQ(read_hf(used + R"(, "max_window_layers": 20})").kinds,
+            kind_counts(20, LayerKind::kSliding, 8));
+  EXPECT_EQ(read_hf(used + R"(, "max_window_layers": 0})").kinds,
+            kind_counts(0, LayerKind::kSliding, 28));
 }
 
 TEST(HfConfig, of_qwen_with_1m_tokens_has_dual_chunks) {
@@ -293,22 +244,22 @@ TEST(HfConfig, of_qwen_with_1m_tokens_has_dual_chunks) {
   const std::string qwen = R"({"model_type": "qwen2", "hidden_size": 3584, "sliding_window": 32768,
       "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4,
       "use_sliding_window": false, "max_window_layers": 28, "dual_chunk_attention_config": )";
-  const ModelGeometry model = read(qwen + R"({"chunk_size": 262144, "local_size": 8192,
+  const ModelGeometry model = read_hf(qwen + R"({"chunk_size": 262144, "local_size": 8192,
                                               "original_max_position_embeddings": 262144}})");
   EXPECT_EQ(model.dual_chunk, (DualChunk{262144, 8192}));
   EXPECT_NE(model.notes.find("without its sparse patterns"), std::string::npos);
   const AttentionLayer dual = layer_of(model, LayerKind::kFull, 4);
   EXPECT_EQ(dual.dual_chunk, (DualChunk{262144, 8192}));
   EXPECT_EQ(dual.query_dim(), 3 * 128);
-  EXPECT_EQ(read(qwen + "{}}").dual_chunk, (DualChunk{8192, 1024}));
-  EXPECT_EQ(read(qwen + "null}").dual_chunk, DualChunk{});
-  EXPECT_EQ(refusal(qwen + R"({"chunk_size": 1024}})"),
+  EXPECT_EQ(read_hf(qwen + "{}}").dual_chunk, (DualChunk{8192, 1024}));
+  EXPECT_EQ(read_hf(qwen + "null}").dual_chunk, DualChunk{});
+  EXPECT_EQ(hf_refusal(qwen + R"({"chunk_size": 1024}})"),
             "c.json: dual_chunk_attention_config.local_size is 1024, not below chunk_size 1024");
-  EXPECT_EQ(refusal(qwen + R"({"chunk_size": 0}})"),
+  EXPECT_EQ(hf_refusal(qwen + R"({"chunk_size": 0}})"),
             "c.json: dual_chunk_attention_config.chunk_size is 0, not a whole number from 1 to "
             "2147483647");
   EXPECT_EQ(
-      refusal(R"({"model_type": "bloom", "dual_chunk_attention_config": {}})"),
+      hf_refusal(R"({"model_type": "bloom", "dual_chunk_attention_config": {}})"),
       "c.json: dual_chunk_attention_config is of models whose layers all have plain heads and full "
       "attention, without ALiBi");
 }
@@ -317,118 +268,52 @@ TEST(HfConfig, of_gemma_3n_has_layers_that_read_the_keys_of_others) {
   // gemma-3n-E2B: 30 layers, of which the last 10 share
   const std::string e2b = R"({"model_type": "gemma3n", "text_config": {"model_type": "gemma3n_text",
       "num_hidden_layers": 30, "num_kv_shared_layers": )";
-  const ModelGeometry model = read(e2b + "10}}");
-  EXPECT_EQ(model.kinds, counts(6, LayerKind::kSliding, 24));
-  EXPECT_EQ(model.kv_shared, counts(2, LayerKind::kSliding, 8));
+  const ModelGeometry model = read_hf(e2b + "10}}");
+  EXPECT_EQ(model.kinds, kind_counts(6, LayerKind::kSliding, 24));
+  EXPECT_EQ(model.kv_shared, kind_counts(2, LayerKind::kSliding, 8));
   EXPECT_EQ(model.sliding_window, 512);
   EXPECT_EQ(layer_of(model, LayerKind::kFull, 1).scale, 1);
   EXPECT_EQ(model.notes,
             "the last 10 layers (2 full, 8 sliding) read the keys and values of an earlier layer "
             "and write none");
-  EXPECT_EQ(read(e2b + "0}}").kv_shared, LayerCounts());
-  EXPECT_EQ(read(R"({"model_type": "gemma3n_text"})").kv_shared,
-            counts(3, LayerKind::kSliding, 12));
+  EXPECT_EQ(read_hf(e2b + "0}}").kv_shared, LayerCounts());
+  EXPECT_EQ(read_hf(R"({"model_type": "gemma3n_text"})").kv_shared,
+            kind_counts(3, LayerKind::kSliding, 12));
   const std::string four = R"({"model_type": "gemma3n_text", "num_hidden_layers": 4, "layer_types":
       ["sliding_attention", "full_attention", "full_attention", "full_attention"],
       "num_kv_shared_layers": )";
-  EXPECT_EQ(read(four + "2}").kv_shared, counts(2, LayerKind::kSliding, 0));
-  EXPECT_EQ(refusal(four + "3}"),
+  EXPECT_EQ(read_hf(four + "2}").kv_shared, kind_counts(2, LayerKind::kSliding, 0));
+  EXPECT_EQ(hf_refusal(four + "3}"),
             "c.json: num_kv_shared_layers is 3: no full layer stands before them, whose keys they "
             "read");
 }
 
-TEST(HfConfig, of_kimi_linear_states_the_heads_of_its_linear_layers) {
-  const ModelGeometry model = read(R"({"model_type": "kimi_linear", "num_hidden_layers": 8,
-    "linear_attn_config": {"full_attn_layers": [4, 8], "kda_layers": [1, 2, 3, 5, 6, 7],
-    "num_heads": 12, "head_dim": 64, "short_conv_kernel_size": 3}})");
-  const AttentionLayer linear = layer_of(model, LayerKind::kLinear, 1);
-  EXPECT_EQ(linear.family, Family::kKimiDelta);
-  EXPECT_EQ(linear.heads_q, 12);
-  EXPECT_EQ(linear.heads_kv, 12);
-  EXPECT_EQ(linear.head_dim_qk, 64);
-  EXPECT_EQ(model.linear_conv_kernel_dim, 3);
-}
-
-TEST(HfConfig, of_minimax_has_linear_layers_with_a_head_for_each_query_head) {
-  const ModelGeometry model = read(R"({"model_type": "minimax", "num_attention_heads": 16,
-    "num_key_value_heads": 4, "head_dim": 96})");
-  const AttentionLayer linear = layer_of(model, LayerKind::kLinear, 2);
-  EXPECT_EQ(linear.family, Family::kLightning);
-  EXPECT_EQ(linear.heads_kv, 8);
-  EXPECT_EQ(linear.head_dim_qk, 96);
-  EXPECT_EQ(model.linear_conv_kernel_dim, 1);
-}
-
-TEST(HfConfig, of_jamba_has_a_full_layer_in_each_period) {
-  const std::string jamba = R"({"model_type": "jamba", "attn_layer_period": 8)";
-  EXPECT_EQ(read(jamba + "}").kinds, counts(4, LayerKind::kLinear, 28));
-  EXPECT_EQ(read(jamba + R"(, "num_hidden_layers": 5})").kinds, counts(1, LayerKind::kLinear, 4));
-  EXPECT_EQ(read(jamba + R"(, "num_hidden_layers": 4})").kinds, counts(0, LayerKind::kLinear, 4));
-  EXPECT_EQ(read(jamba + R"(, "num_hidden_layers": 9, "attn_layer_offset": 0})").kinds,
-            counts(2, LayerKind::kLinear, 7));
-  EXPECT_EQ(read(jamba + R"(, "num_hidden_layers": 12})").kinds, counts(1, LayerKind::kLinear, 11))
-      << "layer 4 alone: the next would be 12";
-  EXPECT_EQ(read(jamba + "}").notes, "the linear layers are Mamba");
-  EXPECT_EQ(refusal(jamba + R"(, "attn_layer_offset": 8})"),
-            "c.json: attn_layer_offset is 8, not below attn_layer_period 8");
-}
-
-TEST(HfConfig, of_nemotron_h_has_the_blocks_of_its_pattern) {
-  const std::string nemotron = R"({"model_type": "nemotron_h", "attention_head_dim": 64)";
-  const ModelGeometry model =
-      read(nemotron + R"(, "num_hidden_layers": 7, "hybrid_override_pattern": "M-M*-EM"})");
-  EXPECT_EQ(model.kinds, counts(1, LayerKind::kLinear, 3));
-  EXPECT_EQ(model.layers, 4);
-  EXPECT_EQ(model.head_dim, 64);
-  EXPECT_EQ(model.notes, "3 of its 7 blocks have no attention and do not count as layers");
-  // The heads and dims of transformers' class, of which a rank of eight has one group.
-  const AttentionLayer linear = layer_of(model, LayerKind::kLinear, 8);
-  EXPECT_EQ(linear.family, Family::kMamba2);
-  EXPECT_EQ(std::pair(linear.heads_q, linear.heads_kv), std::pair(1, 16));
-  EXPECT_EQ(std::pair(linear.head_dim_qk, linear.head_dim_v), std::pair(128, 64));
-  const AttentionLayer stated = layer_of(
-      read(nemotron + R"(, "hybrid_override_pattern": "M*", "num_hidden_layers": 2, "n_groups": 1,
-        "mamba_num_heads": 64, "mamba_head_dim": 32, "ssm_state_size": 96, "conv_kernel": 3})"),
-      LayerKind::kLinear, 4);
-  EXPECT_EQ(std::pair(stated.heads_q, stated.heads_kv), std::pair(1, 16))
-      << "one group is replicated";
-  EXPECT_EQ(std::pair(stated.head_dim_qk, stated.head_dim_v), std::pair(96, 32));
-  EXPECT_EQ(read(nemotron + R"(, "layers_block_type": ["mamba", "moe", "attention"]})").kinds,
-            counts(1, LayerKind::kLinear, 1));
-  EXPECT_EQ(refusal(nemotron + R"(, "num_hidden_layers": 8, "hybrid_override_pattern": "M*"})"),
-            "c.json: hybrid_override_pattern has 2 entries for 8 layers");
-  EXPECT_EQ(refusal(nemotron + R"(, "hybrid_override_pattern": "M+"})"),
-            "c.json: hybrid_override_pattern has \"+\"; known are \"*\", \"M\", \"E\" and \"-\"");
-  EXPECT_EQ(refusal(nemotron + R"(, "hybrid_override_pattern": "EE"})"),
-            "c.json: hybrid_override_pattern has no block with attention");
-}
-
 TEST(HfConfig, refuses_keys_that_change_what_layers_attend_to_where_it_does_not_read_them) {
-  EXPECT_EQ(refusal(R"({"model_type": "llama", "attention_chunk_size": 8192})"),
+  EXPECT_EQ(hf_refusal(R"({"model_type": "llama", "attention_chunk_size": 8192})"),
             "c.json: attention_chunk_size changes what layers attend to, and what it means for "
             "model type \"llama\" is not known: give the geometry of a layer inline, {heads_q: …}");
-  EXPECT_NE(refusal(R"({"model_type": "llama", "cross_attention_layers": [3, 8]})")
+  EXPECT_NE(hf_refusal(R"({"model_type": "llama", "cross_attention_layers": [3, 8]})")
                 .find("cross_attention_layers changes"),
             std::string::npos);
   for (const char* key : {"attn_layer_period", "num_kv_shared_layers", "index_topk",
                           "global_head_dim", "sliding_window_size", "per_layer_config",
                           "index_topk_blocks", "num_attention_heads_per_layer"}) {
     const std::string config = R"({"model_type": "llama", ")" + std::string(key) + "\": ";
-    EXPECT_NE(refusal(config + "8}").find(key), std::string::npos);
+    EXPECT_NE(hf_refusal(config + "8}").find(key), std::string::npos);
     for (const char* none : {"0", "-1", "null", "false", "[]", "{}"}) {
-      EXPECT_EQ(refusal(config + none + "}"), "accepted") << key << none;
+      EXPECT_EQ(hf_refusal(config + none + "}"), "accepted") << key << none;
     }
   }
   // As transformers 5 saves Gemma 4, whose full layers have heads of their own width.
-  EXPECT_NE(refusal(R"({"model_type": "gemma4_text", "num_hidden_layers": 2, "head_dim": 256,
+  EXPECT_NE(hf_refusal(R"({"model_type": "gemma4_text", "num_hidden_layers": 2, "head_dim": 256,
                         "num_attention_heads": 8, "num_key_value_heads": 4, "sliding_window": 512,
                         "layer_types": ["sliding_attention", "full_attention"],
                         "per_layer_config": {"1": {"head_dim": 512}}})")
                 .find("per_layer_config changes what layers attend to"),
             std::string::npos);
   // MiniMax-M2 states its list, of full layers alone.
-  EXPECT_EQ(refusal(R"({"model_type": "minimax_m2", "attn_type_list": [1, 1]})"), "accepted");
-  EXPECT_NE(refusal(R"({"model_type": "minimax_m2", "attn_type_list": [1, 0]})"), "accepted");
+  EXPECT_EQ(hf_refusal(R"({"model_type": "minimax_m2", "attn_type_list": [1, 1]})"), "accepted");
+  EXPECT_NE(hf_refusal(R"({"model_type": "minimax_m2", "attn_type_list": [1, 0]})"), "accepted");
 }
 
 TEST(HfConfig, of_grok_2_has_a_cap_and_a_temperature) {
@@ -438,13 +323,13 @@ TEST(HfConfig, of_grok_2_has_a_cap_and_a_temperature) {
       "attn_logit_softcapping": 30.0, "final_logit_softcapping": 50, "sliding_window_size": -1,
       "global_attn_every_n": 1, "attn_temperature_len": )";
   EXPECT_EQ(layer(grok + "1024}").logit_cap, 30);
-  EXPECT_EQ(read(grok + "1024}").notes,
+  EXPECT_EQ(read_hf(grok + "1024}").notes,
             "logits of queries behind 1024 tokens are multiplied by log2(their place) / "
             "log2(1024)");
   EXPECT_EQ(layer(grok + "1024}").temperature_len, 1024);
   EXPECT_EQ(layer(grok + "-1}").temperature_len, 0);
   EXPECT_EQ(layer(grok + "null}").temperature_len, 0);
-  EXPECT_EQ(refusal(grok + "1}"),
+  EXPECT_EQ(hf_refusal(grok + "1}"),
             "c.json: attn_temperature_len is 1; a temperature begins at 2 tokens or more, and -1 "
             "is none");
 }
@@ -453,25 +338,27 @@ TEST(HfConfig, of_llama_3_2_vision_has_the_cross_layers_that_it_lists) {
   const auto config = [](const std::string& text, const std::string& more = "") {
     return R"({"model_type": "mllama", "text_config": {)" + text + "}" + more + "}";
   };
-  EXPECT_EQ(read(config("")).kinds, counts(32, LayerKind::kCross, 8)) << "transformers' default";
-  EXPECT_EQ(read(config(R"("num_hidden_layers": 9)")).kinds, counts(7, LayerKind::kCross, 2));
-  const ModelGeometry two = read(config(R"("cross_attention_layers": [0, 5])"));
-  EXPECT_EQ(two.kinds, counts(38, LayerKind::kCross, 2));
+  EXPECT_EQ(read_hf(config("")).kinds, kind_counts(32, LayerKind::kCross, 8))
+      << "transformers' default";
+  EXPECT_EQ(read_hf(config(R"("num_hidden_layers": 9)")).kinds,
+            kind_counts(7, LayerKind::kCross, 2));
+  const ModelGeometry two = read_hf(config(R"("cross_attention_layers": [0, 5])"));
+  EXPECT_EQ(two.kinds, kind_counts(38, LayerKind::kCross, 2));
   EXPECT_EQ(two.encoder_len, 0) << "without a vision_config a request says";
-  EXPECT_EQ(refusal(config(R"("cross_attention_layers": [5, 5])")),
+  EXPECT_EQ(hf_refusal(config(R"("cross_attention_layers": [5, 5])")),
             "c.json: text_config.cross_attention_layers names a layer twice");
-  EXPECT_NE(refusal(config(R"("cross_attention_layers": [40])")), "accepted");
+  EXPECT_NE(hf_refusal(config(R"("cross_attention_layers": [40])")), "accepted");
   // A patch is 14 by 14 pixels unless the config says otherwise, and each tile has a class token.
-  EXPECT_EQ(read(config("", R"(, "vision_config": {"image_size": 560})")).encoder_len,
+  EXPECT_EQ(read_hf(config("", R"(, "vision_config": {"image_size": 560})")).encoder_len,
             4 * (40 * 40 + 1));
-  EXPECT_EQ(refusal(config("", R"(, "vision_config": {"image_size": 65536, "patch_size": 1})")),
+  EXPECT_EQ(hf_refusal(config("", R"(, "vision_config": {"image_size": 65536, "patch_size": 1})")),
             "c.json: vision_config gives an image 17179869188 tokens, more than 2147483647");
 }
 
 TEST(HfConfig, of_a_decoder_beside_an_encoder_has_a_full_and_a_cross_layer_for_each_of_its_own) {
-  const ModelGeometry whisper = read(R"({"model_type": "whisper", "decoder_layers": 2,
+  const ModelGeometry whisper = read_hf(R"({"model_type": "whisper", "decoder_layers": 2,
       "encoder_layers": 24, "num_hidden_layers": 24, "max_source_positions": 750})");
-  EXPECT_EQ(whisper.kinds, counts(2, LayerKind::kCross, 2));
+  EXPECT_EQ(whisper.kinds, kind_counts(2, LayerKind::kCross, 2));
   EXPECT_EQ(whisper.layers, 4);
   EXPECT_EQ(whisper.heads_q, 6);
   EXPECT_EQ(whisper.heads_kv, 6);
@@ -479,10 +366,10 @@ TEST(HfConfig, of_a_decoder_beside_an_encoder_has_a_full_and_a_cross_layer_for_e
   EXPECT_EQ(whisper.encoder_len, 750);
   EXPECT_NE(whisper.notes.find("decoder's 2 layers are a full and a cross one each"),
             std::string::npos);
-  const ModelGeometry bart = read(R"({"model_type": "bart"})");
-  EXPECT_EQ(bart.kinds, counts(12, LayerKind::kCross, 12));
+  const ModelGeometry bart = read_hf(R"({"model_type": "bart"})");
+  EXPECT_EQ(bart.kinds, kind_counts(12, LayerKind::kCross, 12));
   EXPECT_EQ(bart.encoder_len, 0) << "as long as the text that it reads";
-  EXPECT_EQ(refusal(R"({"model_type": "bart", "decoder_layers": 4096})"),
+  EXPECT_EQ(hf_refusal(R"({"model_type": "bart", "decoder_layers": 4096})"),
             "c.json: decoder_layers is 4096, not a whole number from 1 to 2048");
 }
 
@@ -506,83 +393,36 @@ TEST(HfConfig, of_bloom_and_mpt_has_alibi_and_goes_by_its_own_names) {
   EXPECT_FALSE(scaled.has_alibi);
   EXPECT_TRUE(layer(mpt + R"(, "attn_config": {"softmax_scale": 0.5}})").has_alibi);
   EXPECT_EQ(scaled.scale, 0.5);
-  EXPECT_NE(refusal(mpt + R"(, "attn_config": {"attn_type": "multiquery_attention"}})")
+  EXPECT_NE(hf_refusal(mpt + R"(, "attn_config": {"attn_type": "multiquery_attention"}})")
                 .find("attn_config.attn_type is \"multiquery_attention\""),
             std::string::npos);
-  EXPECT_EQ(refusal(R"({"model_type": "bloom", "n_head": 32, "num_attention_heads": 16})"),
+  EXPECT_EQ(hf_refusal(R"({"model_type": "bloom", "n_head": 32, "num_attention_heads": 16})"),
             "c.json: n_head and num_attention_heads are two names of one figure and differ: 32 and "
             "16");
 }
 
 TEST(HfConfig, of_sparse_layers_says_what_their_indexer_takes_or_its_type_does) {
-  const ModelGeometry glm = read(R"({"model_type": "glm_moe_dsa"})");
+  const ModelGeometry glm = read_hf(R"({"model_type": "glm_moe_dsa"})");
   EXPECT_EQ(std::pair(glm.index_topk, glm.index_n_heads), std::pair(2048, 32));
   const ModelGeometry other =
-      read(R"({"model_type": "deepseek_v32", "index_topk": 1024, "index_n_heads": 16})");
+      read_hf(R"({"model_type": "deepseek_v32", "index_topk": 1024, "index_n_heads": 16})");
   EXPECT_EQ(std::pair(other.index_topk, other.index_n_heads), std::pair(1024, 16));
   EXPECT_EQ(kind_to_run(other, std::nullopt), LayerKind::kSparse);
-  EXPECT_EQ(read(R"({"model_type": "deepseek_v3"})").index_topk, 0);
-}
-
-TEST(HfConfig, of_sparse_layers_counts_those_that_share_an_indexer) {
-  const auto shared = [](const std::string& keys) {
-    return read(R"({"model_type": "glm_moe_dsa", "num_hidden_layers": 10, )" + keys + "}")
-        .index_shared;
-  };
-  EXPECT_EQ(read(R"({"model_type": "glm_moe_dsa"})").index_shared, 0);
-  EXPECT_EQ(shared(R"("index_topk_freq": 4)"), 6) << "0, 1, 5 and 9 have their own";
-  EXPECT_EQ(shared(R"("index_topk_freq": 4, "index_skip_topk_offset": 3)"), 6) << "0, 1, 2 and 6";
-  EXPECT_EQ(shared(R"("index_topk_freq": null, "index_topk_pattern": "FFSSSFSSSF")"), 6);
-  EXPECT_EQ(shared(R"("index_topk_freq": 4, "index_topk_pattern": "FSSSSSSSSSS")"), 9)
-      << "the pattern counts, up to the last layer";
-  EXPECT_EQ(shared(R"("indexer_types": ["full", "full", "shared", "shared", "shared", "full",
-                      "shared", "shared", "shared", "full"])"),
-            6);
-  const ModelGeometry model = read(R"({"model_type": "glm_moe_dsa", "index_topk_freq": 4})");
-  EXPECT_EQ(model.index_shared, 57) << "as many as GLM-5.2's";
-  EXPECT_NE(model.notes.find("57 sparse layers attend to the keys that an earlier one took"),
-            std::string::npos);
-  EXPECT_EQ(read(R"({"model_type": "deepseek_v3"})").index_shared, 0);
-}
-
-TEST(HfConfig, refuses_lists_of_indexers_that_do_not_fit_its_layers) {
-  const auto refused = [](const std::string& keys) {
-    return refusal(R"({"model_type": "glm_moe_dsa", "num_hidden_layers": 3, )" + keys + "}");
-  };
-  EXPECT_EQ(refused(R"("index_topk_pattern": "FS")"),
-            "c.json: index_topk_pattern has 2 entries for 3 layers");
-  EXPECT_EQ(refused(R"("index_topk_pattern": "FXS")"),
-            "c.json: index_topk_pattern has \"X\"; known are full and shared, or F and S");
-  EXPECT_EQ(refused(R"("indexer_types": ["shared", "full", "full"])"),
-            "c.json: indexer_types: the first layer shares an indexer, and none stands before it");
-  EXPECT_NE(refused(R"("index_topk_freq": 2, "index_skip_topk_offset": 0)")
-                .find("index_skip_topk_offset: the first layer shares"),
-            std::string::npos);
-  EXPECT_NE(refused(R"("index_topk_freq": 0)").find("index_topk_freq is 0"), std::string::npos);
-  EXPECT_NE(refused(R"("index_topk_freq": 2, "layer_types": ["indexed_attention",
-                      "indexed_attention", "full_attention"])")
-                .find("beside layers that are not sparse"),
-            std::string::npos);
+  EXPECT_EQ(read_hf(R"({"model_type": "deepseek_v3"})").index_topk, 0);
 }
 
 TEST(HfConfig, of_latent_attention_has_value_heads_as_it_states_or_as_its_type_has_them) {
-  EXPECT_EQ(read(R"({"model_type": "deepseek_v3"})").head_dim_v, 128);
-  EXPECT_EQ(read(R"({"model_type": "glm_moe_dsa"})").head_dim_v, 256);
-  EXPECT_EQ(read(R"({"model_type": "deepseek_v3", "v_head_dim": 96})").head_dim_v, 96);
+  EXPECT_EQ(read_hf(R"({"model_type": "deepseek_v3"})").head_dim_v, 128);
+  EXPECT_EQ(read_hf(R"({"model_type": "glm_moe_dsa"})").head_dim_v, 256);
+  EXPECT_EQ(read_hf(R"({"model_type": "deepseek_v3", "v_head_dim": 96})").head_dim_v, 96);
   const std::string unknown = R"({"model_type": "kimi_linear", "linear_attn_config":
       {"full_attn_layers": [4], "kda_layers": [1, 2, 3]}, "num_hidden_layers": 4})";
-  EXPECT_EQ(read(unknown).head_dim_v, 0);
-}
-
-TEST(HfConfig, of_kimi_linear_without_its_lists_has_a_full_layer_at_4_8_and_so_on) {
-  const std::string kimi = R"({"model_type": "kimi_linear", "num_hidden_layers": )";
-  EXPECT_EQ(read(kimi + "8}").kinds, counts(1, LayerKind::kLinear, 7)) << "the next would be 8";
-  EXPECT_EQ(read(kimi + "9}").kinds, counts(2, LayerKind::kLinear, 7));
+  EXPECT_EQ(read_hf(unknown).head_dim_v, 0);
 }
 
 TEST(HfConfig, of_gemma_2_caps_logits_unless_null_says_not_to) {
-  EXPECT_EQ(read(R"({"model_type": "gemma2"})").softcap, 50);
-  EXPECT_EQ(read(R"({"model_type": "gemma2", "attn_logit_softcapping": null})").softcap, 0);
+  EXPECT_EQ(read_hf(R"({"model_type": "gemma2"})").softcap, 50);
+  EXPECT_EQ(read_hf(R"({"model_type": "gemma2", "attn_logit_softcapping": null})").softcap, 0);
 }
 
 TEST(HfConfig, of_deepseek_multiplies_the_scale_by_mscale_squared_with_yarn) {
@@ -599,9 +439,9 @@ TEST(HfConfig, of_deepseek_multiplies_the_scale_by_mscale_squared_with_yarn) {
                         {"rope_type": "yarn", "factor": 40, "mscale_all_dim": 1}})")
                   .scale,
               0.1352337789, 1e-10);
-  EXPECT_EQ(refusal(v3 + R"({"type": "yarn", "mscale_all_dim": 1}})"),
+  EXPECT_EQ(hf_refusal(v3 + R"({"type": "yarn", "mscale_all_dim": 1}})"),
             "c.json: rope_scaling.factor is missing beside mscale_all_dim");
-  EXPECT_EQ(refusal(v3 + R"({"factor": 40, "mscale_all_dim": 1}})"),
+  EXPECT_EQ(hf_refusal(v3 + R"({"factor": 40, "mscale_all_dim": 1}})"),
             "c.json: rope_scaling.mscale_all_dim is given without a type that says whether it "
             "applies");
 }
@@ -615,44 +455,46 @@ TEST(HfConfig, of_plain_heads_leaves_the_scale_to_head_dim_with_yarn) {
 
 TEST(HfConfig, counts_layer_types_and_refuses_them_where_they_are_ignored) {
   const std::string two = R"(, "num_hidden_layers": 2, "layer_types": ["sliding_attention",)";
-  EXPECT_EQ(read(R"({"model_type": "gpt_oss")" + two + R"( "full_attention"]})").kinds,
-            counts(1, LayerKind::kSliding, 1));
-  EXPECT_NE(refusal(R"({"model_type": "llama")" + two + R"( "full_attention"]})")
+  EXPECT_EQ(read_hf(R"({"model_type": "gpt_oss")" + two + R"( "full_attention"]})").kinds,
+            kind_counts(1, LayerKind::kSliding, 1));
+  EXPECT_NE(hf_refusal(R"({"model_type": "llama")" + two + R"( "full_attention"]})")
                 .find("layer_types contradicts model type llama"),
             std::string::npos);
-  EXPECT_EQ(refusal(R"({"model_type": "gpt_oss")" + two + "\"full_attention\", \"x\"]}"),
+  EXPECT_EQ(hf_refusal(R"({"model_type": "gpt_oss")" + two + "\"full_attention\", \"x\"]}"),
             "c.json: layer_types has 3 entries for 2 layers");
-  EXPECT_NE(refusal(R"({"model_type": "gpt_oss")" + two + "\"moe\"]}").find("has \"moe\"; known"),
-            std::string::npos);
-  EXPECT_EQ(
-      refusal(R"({"model_type": "gpt_oss", "sliding_window": null)" + two + "\"full_attention\"]}"),
-      "c.json: layer_types has sliding layers, but there is no sliding_window");
+  EXPECT_NE(
+      hf_refusal(R"({"model_type": "gpt_oss")" + two + "\"moe\"]}").find("has \"moe\"; known"),
+      std::string::npos);
+  EXPECT_EQ(hf_refusal(R"({"model_type": "gpt_oss", "sliding_window": null)" + two +
+                       "\"full_attention\"]}"),
+            "c.json: layer_types has sliding layers, but there is no sliding_window");
 }
 
 TEST(HfConfig, of_an_unknown_type_must_state_everything) {
-  EXPECT_EQ(refusal(R"({"model_type": "newmodel", "hidden_size": 64, "num_attention_heads": 4})"),
-            "c.json: model type \"newmodel\" has no defaults here; state num_hidden_layers, "
-            "num_key_value_heads, head_dim");
+  EXPECT_EQ(
+      hf_refusal(R"({"model_type": "newmodel", "hidden_size": 64, "num_attention_heads": 4})"),
+      "c.json: model type \"newmodel\" has no defaults here; state num_hidden_layers, "
+      "num_key_value_heads, head_dim");
   const std::string whole = R"({"model_type": "newmodel", "num_hidden_layers": 2, "head_dim": 64,
       "num_attention_heads": 4, "num_key_value_heads": 2)";
-  EXPECT_EQ(read(whole + "}").head_dim, 64);
-  EXPECT_EQ(read(whole + R"(, "alibi": false})").head_dim, 64);
-  EXPECT_NE(refusal(whole + R"(, "sliding_window": 64})").find("state layer_types too"),
+  EXPECT_EQ(read_hf(whole + "}").head_dim, 64);
+  EXPECT_EQ(read_hf(whole + R"(, "alibi": false})").head_dim, 64);
+  EXPECT_NE(hf_refusal(whole + R"(, "sliding_window": 64})").find("state layer_types too"),
             std::string::npos);
-  EXPECT_EQ(read(whole + R"(, "sliding_window": 64, "use_sliding_window": false})").sliding_window,
-            0);
-  EXPECT_EQ(read(whole + R"(, "sliding_window": 64,
+  EXPECT_EQ(
+      read_hf(whole + R"(, "sliding_window": 64, "use_sliding_window": false})").sliding_window, 0);
+  EXPECT_EQ(read_hf(whole + R"(, "sliding_window": 64,
                              "layer_types": ["full_attention", "sliding_attention"]})")
                 .kinds,
-            counts(1, LayerKind::kSliding, 1));
-  EXPECT_NE(refusal(whole + R"(, "attention_multiplier": 0.1})")
+            kind_counts(1, LayerKind::kSliding, 1));
+  EXPECT_NE(hf_refusal(whole + R"(, "attention_multiplier": 0.1})")
                 .find("the meaning of attention_multiplier is unknown, too"),
             std::string::npos);
   // A decoder beside an encoder has cross layers, and values of another width another cache.
-  EXPECT_EQ(read(whole + R"(, "is_encoder_decoder": false, "v_head_dim": 64})").layers, 2);
-  EXPECT_EQ(read(whole + R"(, "v_head_dim": null})").head_dim, 64);
+  EXPECT_EQ(read_hf(whole + R"(, "is_encoder_decoder": false, "v_head_dim": 64})").layers, 2);
+  EXPECT_EQ(read_hf(whole + R"(, "v_head_dim": null})").head_dim, 64);
   for (const char* more : {R"("is_encoder_decoder": true)", R"("v_head_dim": 48)"}) {
-    EXPECT_NE(refusal(whole + ", " + more + "}").find("is unknown, so the meaning of"),
+    EXPECT_NE(hf_refusal(whole + ", " + more + "}").find("is unknown, so the meaning of"),
               std::string::npos)
         << more;
   }
@@ -660,7 +502,7 @@ TEST(HfConfig, of_an_unknown_type_must_state_everything) {
 
 TEST(HfConfig, names_the_path_of_a_number_that_is_none) {
   const auto of = [](const std::string& key, const std::string& value) {
-    return refusal(R"({"model_type": "llama", ")" + key + "\": " + value + "}");
+    return hf_refusal(R"({"model_type": "llama", ")" + key + "\": " + value + "}");
   };
   EXPECT_EQ(of("num_key_value_heads", "0"),
             "c.json: num_key_value_heads is 0, not a whole number from 1 to 4096");
@@ -681,20 +523,20 @@ TEST(HfConfig, names_the_path_of_a_number_that_is_none) {
             "c.json: num_hidden_layers is a string, not a whole number from 1 to 4096");
   EXPECT_EQ(of("num_key_value_heads", "5"),
             "c.json: num_key_value_heads is 5, no divisor of 32 query heads");
-  EXPECT_EQ(refusal(R"({"model_type": "gemma3", "text_config": {"head_dim": -1}})"),
+  EXPECT_EQ(hf_refusal(R"({"model_type": "gemma3", "text_config": {"head_dim": -1}})"),
             "c.json: text_config.head_dim is -1, not a whole number from 1 to 4096");
-  EXPECT_EQ(refusal(R"({"model_type": "gemma3", "text_config": 3})"),
+  EXPECT_EQ(hf_refusal(R"({"model_type": "gemma3", "text_config": 3})"),
             "c.json: text_config is 3, not an object");
-  EXPECT_EQ(refusal(R"({"model_type": "gemma3"})"),
+  EXPECT_EQ(hf_refusal(R"({"model_type": "gemma3"})"),
             "c.json: text_config is missing: model type gemma3 keeps its layers there");
 }
 
 TEST(HfConfig, quotes_nothing_of_a_file_that_is_no_json_object) {
-  EXPECT_EQ(refusal("root:x:0:0:root"), "c.json: no JSON object: syntax error at 1:1");
-  EXPECT_EQ(refusal("{\n  secret"), "c.json: no JSON object: syntax error at 2:3");
-  EXPECT_EQ(refusal("\"secret\""), "c.json: no JSON object: it must begin with {");
-  EXPECT_EQ(refusal("{\"head_dim\": 1e999}").find("1e999"), std::string::npos);
-  EXPECT_EQ(refusal("").substr(0, 22), "c.json: no JSON object");
+  EXPECT_EQ(hf_refusal("root:x:0:0:root"), "c.json: no JSON object: syntax error at 1:1");
+  EXPECT_EQ(hf_refusal("{\n  secret"), "c.json: no JSON object: syntax error at 2:3");
+  EXPECT_EQ(hf_refusal("\"secret\""), "c.json: no JSON object: it must begin with {");
+  EXPECT_EQ(hf_refusal("{\"head_dim\": 1e999}").find("1e999"), std::string::npos);
+  EXPECT_EQ(hf_refusal("").substr(0, 22), "c.json: no JSON object");
 }
 
 TEST(HfConfig, is_a_regular_file) {
@@ -709,8 +551,8 @@ TEST(HfConfig, is_a_regular_file) {
 }
 
 TEST(HfConfig, survives_a_million_open_brackets) {
-  EXPECT_NE(refusal(std::string(1000000, '[')), "accepted");
-  EXPECT_EQ(refusal(std::string(100000, '[') + std::string(100000, ']')),
+  EXPECT_NE(hf_refusal(std::string(1000000, '[')), "accepted");
+  EXPECT_EQ(hf_refusal(std::string(100000, '[') + std::string(100000, ']')),
             "c.json: no JSON object: it must begin with {");
 }
 
