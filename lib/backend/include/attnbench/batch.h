@@ -63,7 +63,7 @@ enum attnbench_role {
   ATTNBENCH_MASK_INDPTR = 16, /* i64 [B + 1] elements of custom_mask, cumulative */
   /* This and the next four: only in recurrent families, which have no caches, tables or slots. */
   ATTNBENCH_G = 17,    /* [T, Hkv] f32 log decay, at most 0; ATTNBENCH_KIMI_DELTA: [T, Hkv, dk] */
-  ATTNBENCH_BETA = 18, /* [T, Hkv] f32 inside (0, 1) */
+  ATTNBENCH_BETA = 18, /* [T, Hkv] f32 inside (0, 1); ATTNBENCH_LIGHTNING: 1 */
   /* [slots, Hkv, dk, dv] f32: read and written; only read in a target_verify. Only the requests'
    * slots may change. */
   ATTNBENCH_STATES = 19,
