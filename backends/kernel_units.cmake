@@ -57,6 +57,11 @@ kernel_unit(mla/fp8_bf16 mla/fp8_kernel.cuh "${of_mla}__nv_bfloat16, __nv_fp8_e4
 kernel_unit(mla/fp8_f16 mla/fp8_kernel.cuh "${of_mla}__half, __nv_fp8_e4m3>()"
             "${of_mla}__half, __nv_fp8_e5m2>()")
 
+foreach(rule GatedDelta KimiDelta Linear)
+  kernel_unit(gated_delta_net/recurrent_${rule} gated_delta_net/recurrent_kernel.cuh
+              "void launch_recurrent<Rule::k${rule}>(const RecurrentParams&, void*)")
+endforeach()
+
 set(of_indexer "cuda::CompiledKernel<ScoreStep> find_score_kernel<")
 kernel_unit(indexer/wgmma_score indexer/wgmma_kernel.cuh "${of_indexer}1>(int)" "${of_indexer}2>(int)")
 

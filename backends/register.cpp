@@ -159,7 +159,9 @@ std::vector<Row> table() {
   add(gpu<MlaBackend>(mla::info(), engine({page_items})));
   add(gpu<MlaBackend>(mla::info(), engine({page_items, padded_heads})));
   add(gpu<cascade::CascadeBackend>(cascade::info(), {upcast_fp8_queries}));
-  add(gpu<gated_delta_net::GpuBackend>(gated_delta_net::gpu_info(), {}));
+  for (const Family family : gated_delta_net::kFamilies) {
+    add(gpu<gated_delta_net::GpuBackend>(gated_delta_net::gpu_info(family), {}, family));
+  }
   add(gpu<index_builder::GpuBuilder>(index_builder::info_on(DeviceKind::kCuda), {}));
   add(gpu<topk::GpuSelector>(topk::info_on(DeviceKind::kCuda), {}));
   add(gpu<indexer::GpuIndexer>(indexer::info_on(DeviceKind::kCuda), {}));

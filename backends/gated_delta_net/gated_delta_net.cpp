@@ -235,11 +235,12 @@ Support supports_family(const Problem& problem, Family family) {
   return Support::yes();
 }
 
-BackendInfo gpu_info() {
+BackendInfo gpu_info(Family family) {
   BackendInfo info;
-  info.name = "gated_delta_net_cuda";
+  info.name = fmt::format("{}_cuda", words_of(family).name);
   info.version = "1";
-  info.description = "gated delta rule token by token, a warp for eight value dims; f32";
+  info.description =
+      fmt::format("{} token by token, a warp for eight value dims; f32", words_of(family).rule);
   info.index_format = "state_indices";
   info.device = DeviceKind::kCuda;
   info.cuda_graph = CudaGraphSupport::kUniformBatch;

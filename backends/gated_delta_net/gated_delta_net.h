@@ -63,12 +63,12 @@ class RecurrentBackend final : public Backend {
 };
 
 /// The same of the GPU's, with and without nvcc.
-[[nodiscard]] BackendInfo gpu_info();
+[[nodiscard]] BackendInfo gpu_info(Family family);
 
-/// The gated delta rule token by token, in f32, on a GPU.
+/// One family's rule token by token, in f32, on a GPU.
 class GpuBackend final : public Backend {
  public:
-  GpuBackend();
+  explicit GpuBackend(Family family);
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override;
@@ -78,6 +78,7 @@ class GpuBackend final : public Backend {
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 
  private:
+  Family family_;
   BackendInfo info_;
 };
 

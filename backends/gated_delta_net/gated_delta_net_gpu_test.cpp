@@ -12,8 +12,9 @@
 namespace attnbench::gated_delta_net {
 namespace {
 
-class GatedDeltaNetGpu : public GpuTest {
+class RecurrentGpu : public GpuTest, public testing::WithParamInterface<Family> {
  protected:
+  Registry::Factory make_on_gpu_ = [] { return std::make_unique<GpuBackend>(GetParam()); };
   [[nodiscard]] static std::vector<float> state_of(const Fixture& fixture, std::size_t request) {
     const StatePool pool = fixture.host_states();
     const std::int32_t slot = fixture.batch().state_indices[request];
@@ -21,11 +22,11 @@ class GatedDeltaNetGpu : public GpuTest {
   }
 };
 
-std::unique_ptr<Backend> make_on_gpu() { return std::make_unique<GpuBackend>(); }
+INSTANTIATE_TEST_SUITE_P(Families, RecurrentGpu, testing::ValuesIn(kFamilies));
 
 /// Prompts and decodes, with and without a prefix, of these heads and dims.
-Case heads_of(int heads_q, int heads_kv, int key_dim, int value_dim) {
-  Case c = small_delta_nets().back();
+Case heads_of(Family family, int heads_q, int heads_kv, int key_dim, int value_dim) {
+  Case c = small_delta_nets(family).back();
   c.id = "dims/" + std::to_string(key_dim) + "x" + std::to_string(value_dim);
   c.layer.heads_q = heads_q;
   c.layer.heads_kv = heads_kv;
@@ -35,28 +36,28 @@ Case heads_of(int heads_q, int heads_kv, int key_dim, int value_dim) {
   return c;
 }
 
-TEST_F(GatedDeltaNetGpu, conforms) { conformance::expect_all(make_on_gpu, *device_); }
+TEST_P(RecurrentGpu, conforms) { conformance::expect_all(make_on_gpu_, *device_); }
 
-TEST_F(GatedDeltaNetGpu, gives_a_request_alone_the_bits_that_it_has_in_its_batch) {
-  for (const Case& c : small_delta_nets()) {
-    conformance::expect_batch_invariance(make_on_gpu, c, *device_);
+TEST_P(RecurrentGpu, gives_a_request_alone_the_bits_that_it_has_in_its_batch) {
+  for (const Case& c : small_delta_nets(GetParam())) {
+    conformance::expect_batch_invariance(make_on_gpu_, c, *device_);
   }
 }
 
-TEST_F(GatedDeltaNetGpu, leaves_padding_alone) {
-  conformance::expect_padding_changes_nothing(make_on_gpu, *device_);
+TEST_P(RecurrentGpu, leaves_padding_alone) {
+  conformance::expect_padding_changes_nothing(make_on_gpu_, *device_);
 }
 
-TEST_F(GatedDeltaNetGpu, leaves_the_state_behind_each_draft_token_for_every_kernel) {
+TEST_P(RecurrentGpu, leaves_the_state_behind_each_draft_token_for_every_kernel) {
   const int dims[][2] = {{5, 3}, {33, 40}, {96, 100}, {128, 128}, {129, 256}};
   for (const auto& [key_dim, value_dim] : dims) {
     for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
       for (const std::size_t draft : {1u, 2u}) {  // of chains, and of trees
-        Case c = small_delta_net_drafts()[draft];
-        c.layer = heads_of(2, 6, key_dim, value_dim).layer;
+        Case c = small_delta_net_drafts(GetParam())[draft];
+        c.layer = heads_of(GetParam(), 2, 6, key_dim, value_dim).layer;
         c.dtype = dtype;
         c.id += "/" + std::to_string(key_dim) + "/" + std::string(to_string(dtype));
-        GpuBackend backend;
+        GpuBackend backend(GetParam());
         Fixture fixture(c, *device_);
         conformance::expect_agreement(backend, c, {Fill::kNeedle, Fill::kExtreme, Fill::kNormal},
                                       *device_, fixture);
@@ -65,38 +66,41 @@ TEST_F(GatedDeltaNetGpu, leaves_the_state_behind_each_draft_token_for_every_kern
   }
 }
 
-/// As many requests as wide warps are for (recurrent.cu), each as long as the others.
+/// As many requests as wide warps are for (recurrent_kernel.cuh), each as long as the others.
 Case many_of(Case c, int key_dim, int value_dim) {
-  c.layer = heads_of(2, 6, key_dim, value_dim).layer;
+  c.layer = heads_of(c.layer.family, 2, 6, key_dim, value_dim).layer;
   c.requests.assign(24, c.requests.back());
   c.id += "/24 of " + std::to_string(key_dim) + "x" + std::to_string(value_dim);
   return c;
 }
 
-TEST_F(GatedDeltaNetGpu, computes_many_requests_to_the_bits_that_each_has_alone) {
+TEST_P(RecurrentGpu, computes_many_requests_to_the_bits_that_each_has_alone) {
   const int dims[][2] = {{65, 36}, {96, 100}, {128, 128}};
   for (const auto& [key_dim, value_dim] : dims) {
-    for (const Case& few :
-         {small_delta_nets()[0], small_delta_nets()[1], small_delta_net_drafts()[1]}) {
+    for (const Case& few : {small_delta_nets(GetParam())[0], small_delta_nets(GetParam())[1],
+                            small_delta_net_drafts(GetParam())[1]}) {
       const Case c = many_of(few, key_dim, value_dim);
-      GpuBackend backend;
+      GpuBackend backend(GetParam());
       Fixture fixture(c, *device_);
       conformance::expect_agreement(backend, c, {Fill::kNeedle, Fill::kExtreme, Fill::kNormal},
                                     *device_, fixture);
-      conformance::expect_batch_invariance(make_on_gpu, c, *device_);
+      conformance::expect_batch_invariance(make_on_gpu_, c, *device_);
     }
   }
 }
 
-class GatedDeltaNetDraftsGpu : public GatedDeltaNetGpu,
-                               public testing::WithParamInterface<std::size_t> {};
+/// A recorded step of drafts, in chains or in trees.
+class RecurrentDraftsGpu : public RecurrentGpu {
+ protected:
+  void replay_from_one_graph(Case c);
+};
+INSTANTIATE_TEST_SUITE_P(Families, RecurrentDraftsGpu, testing::ValuesIn(kFamilies));
 
-TEST_P(GatedDeltaNetDraftsGpu, replay_other_steps_and_padding_from_one_graph) {
-  Case c = small_delta_net_drafts()[GetParam()];
+void RecurrentDraftsGpu::replay_from_one_graph(Case c) {
   c.graph_bucket = 6;
   Fixture fixture(c, *device_), eager(c, *device_);
   for (Fixture* each : {&fixture, &eager}) each->fill(Fill::kNormal);
-  const conformance::Outputs want = conformance::forward(*make_on_gpu(), eager, *device_);
+  const conformance::Outputs want = conformance::forward(*make_on_gpu_(), eager, *device_);
   fixture.poison_outputs();
 
   Problem problem = recorded_problem_of(c, 1 << 20);
@@ -113,7 +117,7 @@ TEST_P(GatedDeltaNetDraftsGpu, replay_other_steps_and_padding_from_one_graph) {
                      step = padded(filled, filled_indices);
   PlanMemory memory(*device_);
   const auto stream = device_->make_stream();
-  const auto plan = make_on_gpu()->plan(to_record, memory);
+  const auto plan = make_on_gpu_()->plan(to_record, memory);
   const auto recording = device_->record(*stream, [&](Stream& on) { plan->run(on); });
   recording->replay(*stream);
   stream->synchronize();
@@ -130,17 +134,23 @@ TEST_P(GatedDeltaNetDraftsGpu, replay_other_steps_and_padding_from_one_graph) {
   EXPECT_TRUE(std::equal(got.data, got.state(c.q_tokens(), 0), expected.data));
 }
 
-INSTANTIATE_TEST_SUITE_P(of_chains_and_of_trees, GatedDeltaNetDraftsGpu, testing::Values(0u, 2u));
+TEST_P(RecurrentDraftsGpu, replay_other_steps_and_padding_of_chains_from_one_graph) {
+  replay_from_one_graph(small_delta_net_drafts(GetParam())[0]);
+}
 
-TEST_F(GatedDeltaNetGpu, agrees_with_the_reference_for_every_kernel) {
+TEST_P(RecurrentDraftsGpu, replay_other_steps_and_padding_of_trees_from_one_graph) {
+  replay_from_one_graph(small_delta_net_drafts(GetParam())[2]);
+}
+
+TEST_P(RecurrentGpu, agrees_with_the_reference_for_every_kernel) {
   const int dims[][2] = {{1, 1},    {5, 3},     {32, 8},    {33, 40},  {64, 64},
                          {96, 100}, {128, 128}, {129, 256}, {256, 33}, {256, 256}};
   for (const auto& [key_dim, value_dim] : dims) {
     for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
-      Case c = heads_of(2, 6, key_dim, value_dim);
+      Case c = heads_of(GetParam(), 2, 6, key_dim, value_dim);
       c.dtype = dtype;
       c.id += "/" + std::string(to_string(dtype));
-      GpuBackend backend;
+      GpuBackend backend(GetParam());
       ASSERT_TRUE(backend.supports(problem_of(c))) << c.id;
       Fixture fixture(c, *device_);
       conformance::expect_agreement(backend, c, {Fill::kNeedle, Fill::kExtreme, Fill::kNormal},
@@ -149,20 +159,20 @@ TEST_F(GatedDeltaNetGpu, agrees_with_the_reference_for_every_kernel) {
   }
 }
 
-TEST_F(GatedDeltaNetGpu, takes_recurrent_layers_of_key_dims_that_fit_into_registers) {
-  const GpuBackend backend;
+TEST_P(RecurrentGpu, takes_recurrent_layers_of_key_dims_that_fit_into_registers) {
+  const GpuBackend backend(GetParam());
   EXPECT_FALSE(backend.supports(problem_of(small_plain_decode())));
   EXPECT_FALSE(backend.supports(problem_of(small_mla())));
-  EXPECT_NE(backend.supports(problem_of(heads_of(1, 1, 257, 8))).reason().find("256"),
+  EXPECT_NE(backend.supports(problem_of(heads_of(GetParam(), 1, 1, 257, 8))).reason().find("256"),
             std::string::npos);
 }
 
-TEST_F(GatedDeltaNetGpu, replays_other_steps_and_padding_from_one_graph) {
+TEST_P(RecurrentGpu, replays_other_steps_and_padding_from_one_graph) {
   constexpr std::int64_t kBucket = 6;
-  Case c = small_delta_nets()[1];  // decodes
+  Case c = small_delta_nets(GetParam())[1];  // decodes
   Fixture fixture(c, *device_), eager(c, *device_);
   for (Fixture* each : {&fixture, &eager}) each->fill(Fill::kNormal);
-  const conformance::Outputs want = conformance::forward(*make_on_gpu(), eager, *device_);
+  const conformance::Outputs want = conformance::forward(*make_on_gpu_(), eager, *device_);
 
   Problem problem = problem_of(c);
   problem.recorded = true;
@@ -186,7 +196,7 @@ TEST_F(GatedDeltaNetGpu, replays_other_steps_and_padding_from_one_graph) {
 
   PlanMemory memory(*device_);
   const auto stream = device_->make_stream();
-  const auto plan = make_on_gpu()->plan(to_record, memory);
+  const auto plan = make_on_gpu_()->plan(to_record, memory);
   const auto recording = device_->record(*stream, [&](Stream& on) { plan->run(on); });
   const std::vector<float> before = state_of(fixture, 1);
   device_->copy_from_host(room->data(), poison.data(), poison.size());
@@ -211,8 +221,8 @@ TEST_F(GatedDeltaNetGpu, replays_other_steps_and_padding_from_one_graph) {
   }
 }
 
-TEST_F(GatedDeltaNetGpu, reaches_the_state_of_a_whole_prompt_chunk_by_chunk) {
-  Case whole = small_delta_nets().front();
+TEST_P(RecurrentGpu, reaches_the_state_of_a_whole_prompt_chunk_by_chunk) {
+  Case whole = small_delta_nets(GetParam()).front();
   whole.dtype = DType::kF32;
   whole.requests = {{.q_len = 37, .kv_len = 37}};
   Case first = whole, second = whole;
@@ -222,7 +232,7 @@ TEST_F(GatedDeltaNetGpu, reaches_the_state_of_a_whole_prompt_chunk_by_chunk) {
   for (Fixture* each : {&all, &begin, &rest}) {
     each->fill(Fill::kNormal);
     if (each == &rest) continue;
-    static_cast<void>(conformance::forward(*make_on_gpu(), *each, *device_));
+    static_cast<void>(conformance::forward(*make_on_gpu_(), *each, *device_));
   }
   // The second chunk finds the state that the first one left.
   rest.poison_outputs();
@@ -232,7 +242,7 @@ TEST_F(GatedDeltaNetGpu, reaches_the_state_of_a_whole_prompt_chunk_by_chunk) {
                           left.size() * sizeof(float));
   PlanMemory memory(*device_);
   const auto stream = device_->make_stream();
-  const auto plan = make_on_gpu()->plan(rest.batch(), memory);
+  const auto plan = make_on_gpu_()->plan(rest.batch(), memory);
   plan->run(*stream);
   stream->synchronize();
   EXPECT_EQ(state_of(all, 0), state_of(rest, 0));

@@ -24,6 +24,12 @@ namespace {
   return all / longest;
 }
 
+decltype(&launch_recurrent<Rule::kLinear>) launch_of(Family family) {
+  if (family == Family::kGatedDeltaNet) return &launch_recurrent<Rule::kGatedDelta>;
+  if (family == Family::kKimiDelta) return &launch_recurrent<Rule::kKimiDelta>;
+  return &launch_recurrent<Rule::kLinear>;
+}
+
 /// One launch. What it reads of a step beside the tensors is copied into the plan's memory, so that
 /// a recorded launch finds the next step's there.
 class Planned final : public StepPlan {
@@ -36,6 +42,7 @@ class Planned final : public StepPlan {
     params_.requests = batch.batch_size;
     params_.busy_requests = busy_requests(batch);
     params_.group_size = layer.group_size();
+    launch_ = launch_of(layer.family);
     params_.scale = static_cast<float>(layer.scale);
     DeviceRoom room;
     qo_indptr_ = room.add<std::int32_t>(batch.batch_size + 1);
@@ -54,7 +61,7 @@ class Planned final : public StepPlan {
     finish_planning();
   }
 
-  void run(Stream& stream) override { launch_recurrent(params_, stream.native()); }
+  void run(Stream& stream) override { launch_(params_, stream.native()); }
 
  private:
   void enqueue_step(const ForwardBatch& batch, void* stream) override { copy_step(batch, stream); }
@@ -80,6 +87,7 @@ class Planned final : public StepPlan {
   }
 
   RecurrentParams params_;
+  decltype(launch_of(Family{})) launch_ = nullptr;
   std::byte* memory_ = nullptr;
   ArrayPlace<std::int32_t> qo_indptr_, state_indices_, retrieve_parent_token_;
   ArrayPlace<std::uint8_t> has_initial_state_;
@@ -87,10 +95,10 @@ class Planned final : public StepPlan {
 
 }  // namespace
 
-GpuBackend::GpuBackend() : info_(gpu_info()) {}
+GpuBackend::GpuBackend(Family family) : family_(family), info_(gpu_info(family)) {}
 
 Support GpuBackend::supports(const Problem& problem) const {
-  if (Support taken = supports_family(problem, Family::kGatedDeltaNet); !taken) return taken;
+  if (Support taken = supports_family(problem, family_); !taken) return taken;
   if (problem.layer.head_dim_qk > kMostKeyDims) {
     return Support::no(
         fmt::format("key dims up to {} only: registers hold the columns of a state", kMostKeyDims));

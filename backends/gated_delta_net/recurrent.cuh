@@ -11,6 +11,13 @@ namespace attnbench::gated_delta_net {
 /// The most key dims of a state, whose columns are kept in registers.
 inline constexpr int kMostKeyDims = 256;
 
+/// What a token does to a state.
+enum class Rule {
+  kGatedDelta,  ///< a decay for each head, and the delta rule
+  kKimiDelta,   ///< a decay for each key dim, and the delta rule
+  kLinear,      ///< a decay for each head, and an outer product: lightning attention, Mamba-2
+};
+
 /// A step as the kernel sees it.
 struct RecurrentParams {
   AttentionTensors io;
@@ -30,6 +37,8 @@ struct RecurrentParams {
 };
 
 /// Enqueues one kernel on a cudaStream_t: a warp per request, value head and 8 or 32 value dims.
+/// backends/kernel_units.cmake compiles each rule in a unit of its own.
+template <Rule kRule>
 void launch_recurrent(const RecurrentParams& params, void* stream);
 
 }  // namespace attnbench::gated_delta_net

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/gated_delta_net/recurrent.cuh"
+#pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "backends/gated_delta_net/recurrent.cuh"
 #include "lib/device/cuda/check.cuh"
 
 namespace attnbench::gated_delta_net {
@@ -52,10 +53,11 @@ struct alignas(n * sizeof(float)) Neighbours {
   float at[n];
 };
 
-/// What a lane reads of a token before it is needed: its share of q and k, and its columns of v.
-template <class T, int kShare, int kMine>
+/// What a lane reads of a token before it is needed: its share of q, k and the log decays of key
+/// dims, where there is more than one for all, and its columns of v.
+template <class T, int kShare, int kMine, bool kDecayOfKeyDims>
 struct TokenParts {
-  float q[kShare], k[kShare], v[kMine], g, beta;
+  float q[kShare], k[kShare], v[kMine], g[kDecayOfKeyDims ? kShare : 1], beta;
 
   __device__ void read(const RecurrentParams& p, std::int64_t token, int head, int column) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -72,22 +74,44 @@ struct TokenParts {
     const auto* const v_row = reinterpret_cast<const T*>(p.io.v_new.row(token, head));
 #pragma unroll
     for (int c = 0; c < kMine; ++c) v[c] = column < p.states.dim_v ? widened(v_row[column + c]) : 0;
-    g = *reinterpret_cast<const float*>(p.io.g.row(token, head));
+    const auto* const g_row = reinterpret_cast<const float*>(p.io.g.row(token, head));
+    if constexpr (kDecayOfKeyDims) {
+#pragma unroll
+      for (int i = 0; i < kShare; ++i) {
+        const int dim = i * kWarp + lane;
+        g[i] = dim < p.states.dim_k ? g_row[dim] : 0;
+      }
+    } else {
+      g[0] = *g_row;
+    }
     beta = *reinterpret_cast<const float*>(p.io.beta.row(token, head));
   }
 
-  /// x / sqrt(sum x^2 + 1e-6) * factor, to where all lanes find it.
+  /// x times the factor, to where all lanes find it.
+  __device__ static void share(const float (&x)[kShare], float factor, float* to) {
+#pragma unroll
+    for (int i = 0; i < kShare; ++i) {
+      to[i * kWarp + static_cast<int>(threadIdx.x) % kWarp] = x[i] * factor;
+    }
+  }
+
+  /// The same of x / sqrt(sum x^2 + 1e-6).
   __device__ static void normalise(const float (&x)[kShare], float factor, float* to) {
     float sum = 0;
 #pragma unroll
     for (int i = 0; i < kShare; ++i) sum += x[i] * x[i];
-    const float by = factor / sqrtf(sum_over_lanes<1>(sum) + 1e-6f);
-#pragma unroll
-    for (int i = 0; i < kShare; ++i) {
-      to[i * kWarp + static_cast<int>(threadIdx.x) % kWarp] = x[i] * by;
-    }
+    share(x, factor / sqrtf(sum_over_lanes<1>(sum) + 1e-6f), to);
   }
 };
+
+/// Where log decays become factors that all lanes find.
+template <int kShare>
+__device__ void share_decays(const float (&g)[kShare], float* to) {
+#pragma unroll
+  for (int i = 0; i < kShare; ++i) {
+    to[i * kWarp + static_cast<int>(threadIdx.x) % kWarp] = expf(g[i]);
+  }
+}
 
 /// Calls use(i, x[dim]) for each key dim i of this lane; x is shared by the warp.
 template <int kRows, class Use>
@@ -115,14 +139,16 @@ enum class Leaves {
 /// Neighbouring value dims of one value head of one request, which no other warp touches: their
 /// part of the state stays in registers from the first token to the last. A lane has `kRows` key
 /// dims of `kMine` of them.
-template <class T, int kRows, int kMine, Leaves kLeaves>
+template <class T, int kRows, int kMine, Leaves kLeaves, Rule kRule>
 __global__ void __launch_bounds__(kWarp* kWarps, kMine == kWide ? 2 : 0)
     run_recurrent(RecurrentParams p) {
   if constexpr (kMine == kWide) p.states.dim_k = p.states.dim_v = kWideDims;  // constants from here
+  constexpr bool kDecayOfKeyDims = kRule == Rule::kKimiDelta;
+  constexpr bool kIsDeltaNet = kRule != Rule::kLinear;
   constexpr int kColumns = kColumnLanes * kMine;
   constexpr int kDims = kRows * kKeyLanes;  // key dims with room
   using Row = Neighbours<kMine>;
-  __shared__ __align__(16) float shared[kWarps][2][kDims];
+  __shared__ __align__(16) float shared[kWarps][kDecayOfKeyDims ? 3 : 2][kDims];
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const std::int64_t blocks = (p.states.dim_v + kColumns - 1) / kColumns;
@@ -174,7 +200,8 @@ __global__ void __launch_bounds__(kWarp* kWarps, kMine == kWide ? 2 : 0)
   };
 
   float *const q = shared[warp][0], *const k = shared[warp][1];
-  TokenParts<T, kDims / kWarp, kMine> next;
+  constexpr int kShare = kDims / kWarp;
+  TokenParts<T, kShare, kMine, kDecayOfKeyDims> next;
   next.read(p, begin, head, column);
 #pragma unroll 1
   for (std::int64_t token = begin; token < end; ++token) {
@@ -187,21 +214,37 @@ __global__ void __launch_bounds__(kWarp* kWarps, kMine == kWide ? 2 : 0)
     const auto now = next;
     if (token + 1 < end) next.read(p, token + 1, head, column);
     __syncwarp();  // all have read the token before
-    now.normalise(now.q, p.scale, q);
-    now.normalise(now.k, 1, k);
+    if constexpr (kIsDeltaNet) {
+      now.normalise(now.q, p.scale, q);
+      now.normalise(now.k, 1, k);
+    } else {
+      now.share(now.q, p.scale, q);
+      now.share(now.k, 1, k);
+    }
+    if constexpr (kDecayOfKeyDims) share_decays(now.g, shared[warp][2]);
     __syncwarp();
-    const float decay = expf(now.g);
+    float decay = 1;
+    if constexpr (kDecayOfKeyDims) {
+      for_all_runs<kRows>(shared[warp][2], [&](int i, float factor) {
+#pragma unroll
+        for (int c = 0; c < kMine; ++c) s[i].at[c] = __fmul_rn(s[i].at[c], factor);
+      });
+    } else {
+      decay = expf(now.g[0]);
+    }
     Row remembered{}, w, out{};
     for_all_runs<kRows>(k, [&](int i, float key) {
 #pragma unroll
       for (int c = 0; c < kMine; ++c) {
-        s[i].at[c] *= decay;
-        remembered.at[c] += key * s[i].at[c];
+        // Rounded before anything is added, so that wide and narrow warps have the same bits.
+        if constexpr (!kDecayOfKeyDims) s[i].at[c] = __fmul_rn(s[i].at[c], decay);
+        if constexpr (kIsDeltaNet) remembered.at[c] += key * s[i].at[c];
       }
     });
 #pragma unroll
     for (int c = 0; c < kMine; ++c) {
-      w.at[c] = now.beta * (now.v[c] - sum_over_lanes<kColumnLanes>(remembered.at[c]));
+      const float known = kIsDeltaNet ? sum_over_lanes<kColumnLanes>(remembered.at[c]) : 0;
+      w.at[c] = now.beta * (now.v[c] - known);
     }
     for_all_runs<kRows>(k, [&](int i, float key) {
 #pragma unroll
@@ -214,7 +257,10 @@ __global__ void __launch_bounds__(kWarp* kWarps, kMine == kWide ? 2 : 0)
     auto* const out_row = reinterpret_cast<T*>(p.io.out.row(token, head));
 #pragma unroll
     for (int c = 0; c < kMine; ++c) {
-      const float sum = sum_over_lanes<kColumnLanes>(out.at[c]);
+      float sum = sum_over_lanes<kColumnLanes>(out.at[c]);
+      if constexpr (!kIsDeltaNet) {
+        if (p.io.skip != nullptr) sum = __fmaf_rn(p.io.skip[head], now.v[c], sum);
+      }
       if (lane < kColumnLanes && is_column) put(out_row + column + c, sum);
     }
     if constexpr (kLeaves != Leaves::kLast) keep(p.intermediate.state(token, head) + column);
@@ -228,7 +274,7 @@ std::int64_t warps(const RecurrentParams& p, std::int64_t requests, std::int64_t
   return requests * p.states.heads * ((p.states.dim_v + columns - 1) / columns);
 }
 
-template <class T, Leaves kLeaves>
+template <class T, Leaves kLeaves, Rule kRule>
 void launch_for(const RecurrentParams& p, cudaStream_t stream) {
   const auto launch = [&](auto kernel, int mine) {
     const std::int64_t all = warps(p, p.requests, mine);
@@ -238,29 +284,31 @@ void launch_for(const RecurrentParams& p, cudaStream_t stream) {
   if constexpr (kLeaves != Leaves::kBranches) {  // a node's parent is read back: narrow is faster
     if (p.states.dim_k == kWideDims && p.states.dim_v == kWideDims &&
         warps(p, p.busy_requests, kWide) >= kManyWarps) {
-      return launch(run_recurrent<T, kWideDims / kKeyLanes, kWide, kLeaves>, kWide);
+      return launch(run_recurrent<T, kWideDims / kKeyLanes, kWide, kLeaves, kRule>, kWide);
     }
   }
   if (p.states.dim_k <= 32) {
-    launch(run_recurrent<T, 8, kNarrow, kLeaves>, kNarrow);
+    launch(run_recurrent<T, 8, kNarrow, kLeaves, kRule>, kNarrow);
   } else if (p.states.dim_k <= 64) {
-    launch(run_recurrent<T, 16, kNarrow, kLeaves>, kNarrow);
+    launch(run_recurrent<T, 16, kNarrow, kLeaves, kRule>, kNarrow);
   } else if (p.states.dim_k <= 128) {
-    launch(run_recurrent<T, 32, kNarrow, kLeaves>, kNarrow);
+    launch(run_recurrent<T, 32, kNarrow, kLeaves, kRule>, kNarrow);
   } else {
     static_assert(kMostKeyDims == 64 * kKeyLanes);
-    launch(run_recurrent<T, 64, kNarrow, kLeaves>, kNarrow);
+    launch(run_recurrent<T, 64, kNarrow, kLeaves, kRule>, kNarrow);
   }
 }
 
 }  // namespace
 
+template <Rule kRule>
 void launch_recurrent(const RecurrentParams& params, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
   const auto launch = [&]<class T>(T) {
-    if (params.intermediate.data == nullptr) return launch_for<T, Leaves::kLast>(params, on);
-    return params.retrieve_parent_token == nullptr ? launch_for<T, Leaves::kEach>(params, on)
-                                                   : launch_for<T, Leaves::kBranches>(params, on);
+    if (params.intermediate.data == nullptr) return launch_for<T, Leaves::kLast, kRule>(params, on);
+    return params.retrieve_parent_token == nullptr
+               ? launch_for<T, Leaves::kEach, kRule>(params, on)
+               : launch_for<T, Leaves::kBranches, kRule>(params, on);
   };
   switch (params.io.q.dtype) {
     case DType::kF32:
