@@ -242,6 +242,7 @@ BackendInfo gpu_info(Family family) {
   info.description =
       fmt::format("{} token by token, a warp for eight value dims; f32", words_of(family).rule);
   info.index_format = "state_indices";
+  info.only_families = {family};
   info.device = DeviceKind::kCuda;
   info.cuda_graph = CudaGraphSupport::kUniformBatch;
   // Padding requests have no state: nothing is read for them, and nothing written.
@@ -255,6 +256,7 @@ RecurrentBackend::RecurrentBackend(Family family) : family_(family) {
   info_.description = fmt::format("{} token by token, blocks of value dims; f32, all threads",
                                   words_of(family).rule);
   info_.index_format = "state_indices";
+  info_.only_families = {family};
   info_.device = DeviceKind::kCpu;
 }
 

@@ -71,6 +71,8 @@ struct BackendInfo {
   /// True: supports() is asked for latent attention whose queries come apart
   /// (AttentionLayer::queries_apart), too.
   bool reads_queries_apart = false;
+  /// The layers in which it takes part where no backend is named; empty: all.
+  std::vector<Family> only_families{};
   /// Takes part where no backend is named. A variant, which is there to be compared with its base,
   /// does not: "splitkv:dynamic".
   bool by_default = true;

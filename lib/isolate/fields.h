@@ -46,7 +46,7 @@ template <class T, std::size_t N = 0>
 template <class T, class Visit>
 void visit_fields(T& value, Visit visit) {
   constexpr std::size_t kCount = field_count<T>();
-  static_assert(kCount >= 2 && kCount <= 22, "add a line for so many members");
+  static_assert(kCount >= 2 && kCount <= 23, "add a line for so many members");
   if constexpr (kCount == 2) {
     auto& [a, b] = value;
     visit(a, b);
@@ -107,9 +107,12 @@ void visit_fields(T& value, Visit visit) {
   } else if constexpr (kCount == 21) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = value;
     visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
-  } else {
+  } else if constexpr (kCount == 22) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = value;
     visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v);
+  } else {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w] = value;
+    visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w);
   }
 }
 

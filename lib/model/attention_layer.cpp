@@ -10,7 +10,7 @@ std::string_view to_string(WindowInTrees rule) {
   return rule == WindowInTrees::kIndex ? "index" : "depth";
 }
 
-std::string_view AttentionLayer::attention() const {
+std::string_view to_string(Family family) {
   switch (family) {
     case Family::kSoftmax:
       return "mha";

@@ -23,6 +23,9 @@ enum class Family : std::uint8_t {
   kMamba2,  ///< arXiv:2405.21060: q, k, v, beta are its C, B, x and step size; g = A beta; no delta
 };
 
+/// "mha", "mla", "gated_delta_net", "kimi_delta", "lightning" or "mamba2": the word of records.
+[[nodiscard]] std::string_view to_string(Family family);
+
 /// What a sliding window counts between two nodes of a draft tree: their places among the request's
 /// keys, as engines do (SGLang's Triton extend kernel), or positions in the text that a branch
 /// spells, which is what the model means. Siblings share a position.
@@ -111,9 +114,8 @@ struct AttentionLayer {
   [[nodiscard]] constexpr int heads_out() const { return is_recurrent() ? heads_kv : heads_q; }
   /// Heads of this step's keys.
   [[nodiscard]] constexpr int heads_k() const { return is_recurrent() ? heads_q : heads_kv; }
-  /// "mha", "mla", "gated_delta_net", "kimi_delta", "lightning" or "mamba2": records' word for what
-  /// is computed.
-  [[nodiscard]] std::string_view attention() const;
+  /// The family in the word of records.
+  [[nodiscard]] std::string_view attention() const { return to_string(family); }
   /// A recurrent layer in words: "gated delta net".
   [[nodiscard]] std::string_view recurrence() const;
   /// A row of the cache serves as key and, its first columns, as value.

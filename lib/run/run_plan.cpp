@@ -221,6 +221,13 @@ void leave_out_refusing(const std::vector<std::string>& pipelines, PlannedCase& 
   });
 }
 
+/// Whether it runs a case for which nobody has named it.
+bool takes_part(const BackendInfo& info, const Case& c) {
+  const std::vector<Family>& families = info.only_families;
+  return is_for_step(info, c.step) &&
+         (families.empty() || std::ranges::find(families, c.layer.family) != families.end());
+}
+
 }  // namespace
 
 bool any_case_matches(const Scenario& scenario, const std::string& pattern) {
@@ -290,7 +297,7 @@ RunPlan plan_run(const Scenario& scenario, const Registry& registry, const RunFi
     const StepPart step = plan.cases[i].c.step;
     std::erase_if(plan.cases[i].backends, [&](const Registry::Entry* entry) {
       return entry->info.runs_pipeline != is_of_pipelines(step) ||
-             (!found.are_named && !is_for_step(entry->info, step));
+             (!found.are_named && !takes_part(entry->info, plan.cases[i].c));
     });
     if (is_of_pipelines(step)) leave_out_refusing(filter.pipelines, plan.cases[i]);
     if (on_gpu[i]) std::erase_if(plan.cases[i].backends, is_cpu_fallback);

@@ -23,6 +23,13 @@ class Named final : public StubBackend {
   }
 };
 
+class OfFamily final : public StubBackend {
+ public:
+  OfFamily(std::string name, Family family) : StubBackend(std::move(name)) {
+    info_.only_families = {family};
+  }
+};
+
 class ChooseBackends : public testing::Test {
  protected:
   ChooseBackends() {
@@ -62,6 +69,20 @@ TEST_F(ChooseBackends, leaves_variants_and_absent_ones_out_unless_named) {
 TEST_F(ChooseBackends, means_all_of_a_plug_in_by_its_file_each_once) {
   scenario_.backends = {"/my/plugin.so", "cascade", "mine", "/my/plugin.so"};
   EXPECT_THAT(chosen(), ElementsAre("mine", "mine_on_a_gpu", "cascade"));
+}
+
+TEST_F(ChooseBackends, leaves_those_of_other_layers_out_of_a_case_unless_named) {
+  registry_.add([] { return std::make_unique<OfFamily>("linear", Family::kGatedDeltaNet); });
+  scenario_.cases = {small_plain_decode(), small_delta_nets().front()};
+  const auto run_by_linear = [&](std::size_t i) {
+    const RunPlan plan = plan_run(scenario_, registry_, filter_);
+    const auto& backends = plan.cases[i].backends;
+    return std::ranges::find(backends, registry_.find("linear")) != backends.end();
+  };
+  EXPECT_FALSE(run_by_linear(0));
+  EXPECT_TRUE(run_by_linear(1));
+  filter_.backends = {"linear"};
+  EXPECT_TRUE(run_by_linear(0)) << "it says why it refuses";
 }
 
 TEST_F(ChooseBackends, names_the_nearest_variant) {
