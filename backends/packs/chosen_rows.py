@@ -12,43 +12,45 @@ def no_lists_of_keys(problem):
         (problem.topk_groups != 1, f"one list for all query heads only, not {problem.topk_groups}"))
 
 
-def physical_rows(where, lists, lengths, requests, columns, block_table, page_size):
-    """[tokens, topk] the row of each entry, -1 for entries that are none or do not count: those are skipped by every
-    kernel, and topk_length is left out by some.
-
-    where: torch's. lists [tokens, topk], lengths [tokens]: of the batch. requests [tokens]: whose each token is.
-    columns: 0 to topk - 1. block_table [requests, pages].
-    """
-    counted = (lists >= 0) & (columns < lengths[:, None])
-    keys = lists.clip(0)
-    pages = block_table[requests[:, None], keys // page_size]
-    return where(counted, pages * page_size + keys % page_size, -1)
-
-
 class ChosenRows:
-    """The lists of a plan's steps as rows. Everything is done by the device, on the current stream: the lists of a
-    recorded plan's next step are there, at other addresses."""
+    """The lists of a plan's steps as rows of the whole cache. take() belongs to prepare() and write() to launch(): the
+    entries may be those that a selector of the same step has just left, and an engine converts them in each layer."""
 
     def __init__(self, batch):
         import torch
-        self.where, self.take, self.page_size = torch.where, torch.take_along_dim, batch.problem.page_size
+        from chosen_rows_kernel import write_rows
+        problem, self.kernel = batch.problem, write_rows
+        self.topk, self.page_size = problem.topk, problem.page_size
         device = batch.tensor("topk_indices").torch().device
         # In a recorded plan all requests have the same number of tokens, in every step.
         requests = torch.repeat_interleave(torch.arange(batch.batch_size), torch.tensor(batch.q_lens))
-        self.requests, self.columns = requests.to(device), torch.arange(batch.problem.topk, device=device)
+        self.requests = requests.int().to(device)
+        self.own = None
+        if problem.recorded:  # the next step's are at other addresses
+            shapes = ((len(requests), problem.topk), (len(requests), 1),
+                      (batch.batch_size, -(-problem.max_kv_len // problem.page_size)))
+            self.own = [torch.zeros(shape, dtype=torch.int32, device=device) for shape in shapes]
 
-    def lengths(self, batch):
-        """[tokens]: topk_length of a step."""
-        return request_rows(batch, "topk_length")[:, 0]
+    def take(self, batch):
+        """Where the lists, their lengths and the pages of a step are."""
+        self.step = [request_rows(batch, "topk_indices")[:, 0], request_rows(batch, "topk_length"),
+                     batch.tensor("block_table").torch()]
+        if self.own:
+            for own, theirs in zip(self.own, self.step):
+                own[:, :theirs.shape[1]].copy_(theirs)
+            self.step = self.own
 
-    def of(self, batch):
-        """[tokens, topk]: physical_rows() of a step."""
-        return physical_rows(self.where, request_rows(batch, "topk_indices")[:, 0], self.lengths(batch), self.requests,
-                             self.columns, batch.tensor("block_table").torch(), self.page_size)
+    def lengths(self):
+        """[tokens]: topk_length of the step."""
+        return self.step[1][:, 0]
 
-    def in_front(self, batch):
-        """The same with -1 behind all rows, as vLLM's conversion leaves them, and [tokens] how many rows there are."""
-        rows = self.of(batch)
-        there = rows >= 0
-        order = self.where(there, self.columns, self.columns + len(self.columns)).argsort(1)
-        return self.take(rows, order, 1), there.sum(1)
+    def write(self, rows, counts=None):
+        """Writes the row of each entry into the first topk columns of rows, i32 [tokens, columns or more]. An entry that is
+        none, or that does not count, is -1: every kernel skips those, and some leave topk_length out. With `counts`, i32
+        [tokens], the others come in front, as vLLM's conversion leaves them, and it says how many there are."""
+        lists, lengths, table = self.step
+        columns = 1 << max(self.topk - 1, 0).bit_length()
+        self.kernel[(len(lists),)](
+            lists, lengths, self.requests, table, rows, rows if counts is None else counts, self.topk, self.page_size,
+            lists.stride(0), lengths.stride(0), table.stride(0), rows.stride(0), IN_FRONT=counts is not None,
+            COLUMNS=columns, num_warps=8 if columns > 512 else 4)

@@ -101,25 +101,38 @@ def named(snapshot, operator, arguments):
     return dict(zip(names, arguments))
 
 
-def step(lists, lengths, q_lens):
-    """A batch whose requests have pages of 4 keys, with the lists of its tokens and of padding."""
+TABLE = [[3, 7], [9, -1], [5, 2]]  # pages of 4 keys
+
+
+def step(lists, lengths, q_lens, make=None, **changed):
+    """A batch whose requests have pages of 4 keys, with the lists of its tokens and of padding. make(values): an array of
+    these i32; NumPy's unless it is given."""
     import numpy
-    table = [[3, 7], [9, -1], [5, 2]][:len(q_lens)]
-    arrays = {"topk_indices": numpy.array(lists, numpy.int32)[:, None], "topk_length": numpy.array(lengths)[:, None],
-              "block_table": numpy.array(table, numpy.int32)}
+    make = make or (lambda values: numpy.array(values, numpy.int32))
+    arrays = {"topk_indices": make(lists)[:, None], "topk_length": make(lengths)[:, None],
+              "block_table": make(TABLE[:len(q_lens)])}
     return types.SimpleNamespace(
-        problem=problem(page_size=4, topk=len(lists[0])), q_lens=q_lens, batch_size=len(q_lens),
+        problem=problem(page_size=4, topk=len(lists[0]), **changed), q_lens=q_lens, batch_size=len(q_lens),
         tensor=lambda role: types.SimpleNamespace(torch=lambda: arrays[role]))
 
 
-def rows(batch):
-    """ChosenRows of a batch, by NumPy."""
-    import numpy
-    made = object.__new__(chosen_rows.ChosenRows)
-    made.where, made.take, made.page_size = numpy.where, numpy.take_along_axis, 4
-    made.columns = numpy.arange(batch.problem.topk)
-    made.requests = numpy.repeat(numpy.arange(batch.batch_size), batch.q_lens)
-    return made
+class RowsByLoops(chosen_rows.ChosenRows):
+    """ChosenRows of a batch, without Triton."""
+    own = None
+
+    def __init__(self, batch):
+        self.requests = [request for request, count in enumerate(batch.q_lens) for _ in range(count)]
+
+    def write(self, rows, counts=None):
+        lists, lengths, table = self.step
+        for token, request in enumerate(self.requests):
+            keys = [int(key) if column < lengths[token][0] else -1 for column, key in enumerate(lists[token])]
+            found = [-1 if key < 0 else int(table[request][key // 4]) * 4 + key % 4 for key in keys]
+            if counts is not None:
+                there = [row for row in found if row >= 0]
+                found, counts[token] = there + [-1] * (len(found) - len(there)), len(there)
+            for column, row in enumerate(found):
+                rows[token, column] = row
 
 
 class TakenTest(unittest.TestCase):
@@ -153,37 +166,87 @@ class TakenTest(unittest.TestCase):
         self.assertEqual(requests("vllm:flashmla", **LATENT), 3)
 
 
+@unittest.skipUnless(all(map(importlib.util.find_spec, ("torch", "triton"))), "torch or Triton is not installed")
+class RowsTest(unittest.TestCase):
+    """The kernel, in Triton's interpreter."""
+
+    def setUp(self):
+        self.enterContext(mock.patch.dict(os.environ, {"TRITON_INTERPRET": "1"}))
+
+    def written(self, chosen, batch, width, counted):
+        import torch
+        chosen.take(batch)
+        rows = torch.full((sum(batch.q_lens), width), 99, dtype=torch.int32)
+        counts = torch.full((len(rows),), 99, dtype=torch.int32) if counted else None
+        chosen.write(rows, counts)
+        return rows.tolist(), counts.tolist() if counted else None
+
+    def check(self, *made, counted, columns_behind=0, **changed):
+        """What the kernel and the loops write of the same steps of a plan."""
+        import torch
+        steps = [step(*each, make=lambda values: torch.tensor(values, dtype=torch.int32), **changed) for each in made]
+        kernel, loops = chosen_rows.ChosenRows(steps[0]), RowsByLoops(steps[0])
+        for batch in steps:
+            width = batch.problem.topk + columns_behind
+            self.assertEqual(self.written(kernel, batch, width, counted), self.written(loops, batch, width, counted))
+
+    def test_keys_become_rows_by_the_block_table(self):
+        lists = [[4, 0, -1, 7], [5, -1, 1, 3], [0, 0, 2, -1], [-1, -1, 6, 3], [8, 8, 8, 8]]
+        for counted in (False, True):
+            self.check((lists, [4, 3, 4, 4, 4], [2, 1, 1]), counted=counted, columns_behind=3)
+            self.check(([[1], [-1]], [1, 1], [1, 1]), counted=counted)
+
+    def test_a_recorded_plan_finds_the_lists_of_its_next_step(self):
+        steps = [([[key, 2, -1], [-1, 1, 3]], [3, length], [1, 1]) for key, length in ((1, 3), (6, 2))]
+        for counted in (False, True):
+            self.check(*steps, counted=counted, recorded=True, max_kv_len=30)
+
+
 @needs_numpy
 class GivenTest(unittest.TestCase):
+    def rows(self, *made):
+        """The rows of each token of a step, and those in front and how many they are."""
+        import numpy
+        batch = step(*made)
+        chosen, shape = RowsByLoops(batch), (sum(batch.q_lens), batch.problem.topk)
+        rows, front, counts = numpy.zeros(shape, int), numpy.zeros(shape, int), numpy.zeros(shape[0], int)
+        chosen.take(batch)
+        chosen.write(rows)
+        chosen.write(front, counts)
+        return rows.tolist(), front.tolist(), counts.tolist()
+
     def test_keys_of_lists_become_rows_by_the_block_table(self):
-        batch = step([[4, 0, -1, 7], [5, -1, 1, 3], [0, 0, 2, -1], [-1, -1, 6, 3]], [4, 3, 4, 4], q_lens=[2, 1, 1])
-        self.assertEqual(rows(batch).of(batch).tolist(),
-                         [[28, 12, -1, 31], [29, -1, 13, -1], [36, 36, 38, -1], [-1, -1, 10, 23]])
+        rows, _, _ = self.rows([[4, 0, -1, 7], [5, -1, 1, 3], [0, 0, 2, -1], [-1, -1, 6, 3]], [4, 3, 4, 4], [2, 1, 1])
+        self.assertEqual(rows, [[28, 12, -1, 31], [29, -1, 13, -1], [36, 36, 38, -1], [-1, -1, 10, 23]])
 
     def test_rows_of_padding_are_left_out(self):
-        batch = step([[4, 0], [1, 2], [-1, -1]], [2, 2, 0], q_lens=[1, 1])
-        self.assertEqual(rows(batch).of(batch).tolist(), [[28, 12], [37, 38]])
+        rows, _, _ = self.rows([[4, 0], [1, 2], [-1, -1]], [2, 2, 0], [1, 1])
+        self.assertEqual(rows, [[28, 12], [37, 38]])
 
     def test_rows_come_in_front_in_their_order_and_are_counted(self):
-        batch = step([[-1, 4, -1, 0], [3, 3, 1, 2], [-1, -1, -1, -1]], [4, 3, 4], q_lens=[1, 1, 1])
-        found, counts = rows(batch).in_front(batch)
-        self.assertEqual(found.tolist(), [[28, 12, -1, -1], [39, 39, 37, -1], [-1] * 4])
-        self.assertEqual(counts.tolist(), [2, 3, 0])
+        _, front, counts = self.rows([[-1, 4, -1, 0], [3, 3, 1, 2], [-1, -1, -1, -1]], [4, 3, 4], [1, 1, 1])
+        self.assertEqual((front, counts), ([[28, 12, -1, -1], [39, 39, 37, -1], [-1] * 4], [2, 3, 0]))
 
     def test_the_sparse_decode_is_given_the_lists_of_each_step_and_no_length(self):
         import numpy
-        first, then = (step([[list_of, 1, 1], [2, -1, 5]], [3, 2], q_lens=[1, 1]) for list_of in (4, 6))
+        first, then = (step([[1, 1, 1], [2, -1, 5]], [3, 2], q_lens=[1, 1]) for _ in range(2))
         plan = object.__new__(flashmla_sparse.FlashMlaSparsePlan)
         plan.problem = problem(**{**ROWS, "topk": 3})
-        plan.chosen, plan.keys = rows(first), numpy.full((1, 2, 128), -1, dtype=numpy.int32)
-        plan.q_in, plan.k_cache, plan.schedule = "q", "rows", ("metadata", "splits")
-        for batch, row in ((first, 28), (then, 30)):
+        plan.chosen, plan.keys = RowsByLoops(first), numpy.full((1, 2, 128), -1, dtype=numpy.int32)
+        plan.q_in = plan.q = types.SimpleNamespace(shape=(1, 2, 16, 576))
+        plan.k_cache, plan.schedule = "rows", ("metadata", "splits")
+        plan.keys = plan.keys.view(type("View", (numpy.ndarray,), {"view": numpy.ndarray.reshape}))
+        plan.out, plan.give_lse = types.SimpleNamespace(copy_=lambda values: None), lambda values: None
+        plan.forward = lambda *given: (numpy.zeros((1, 2, 64, 512)), numpy.zeros((1, 64, 2)))
+        for batch, key, row in ((first, 4, 28), (then, 6, 30)):
             plan.prepare(batch)
+            batch.tensor("topk_indices").torch()[0, 0, 0] = key  # as a selector of the same step leaves it
+            plan.launch()
             given = named("vllm-0.33.0", "_flashmla_C.sparse_decode_fwd", plan.arguments)
             self.assertEqual(given["indices"][0, :, :5].tolist(), [[row, 13, 13, -1, -1], [38, -1, -1, -1, -1]])
             self.assertTrue((given["indices"][:, :, 3:] == -1).all())
             self.assertEqual([given[name] for name in ("q", "kv", "d_v", "sm_scale", "tile_scheduler_metadata", "num_splits")],
-                             ["q", "rows", 512, 0.1, "metadata", "splits"])
+                             [plan.q, "rows", 512, 0.1, "metadata", "splits"])
             self.assertEqual({given[name] for name in ("topk_length", "attn_sink", "extra_kv", "extra_indices",
                                                        "extra_topk_length", "out_")}, {None})
             theirs = named("sgl-flash-mla-1.0.0", "flash_mla_legacy.sparse_decode_fwd", plan.arguments)
@@ -192,19 +255,26 @@ class GivenTest(unittest.TestCase):
     def prefill(self, cls, heads, batch):
         """The operator's arguments by name and the plan, with the queries of `heads` heads."""
         import numpy
+        Counts = type("Counts", (numpy.ndarray,), {"copy_": lambda self, values: self.__setitem__(slice(None), values)})
         plan = object.__new__(flashmla_sparse_prefill.SparsePrefillPlan)
         plan.problem, tokens = problem(**{**CHOSEN, "topk": batch.problem.topk}), sum(batch.q_lens)
         plan.logit_scale = lambda batch: 0.25
         plan.torch = types.SimpleNamespace(
             full=lambda shape, value, **given: numpy.full(shape, value), int32=None,
-            empty=lambda shape, **given: numpy.zeros(shape))
+            empty=lambda shape, **given: Counts(shape))
         plan.q = types.SimpleNamespace(shape=(tokens, heads, 576), device="cuda", new_zeros=lambda shape: shape)
-        plan.k_cache, plan.out = types.SimpleNamespace(view=lambda *shape: shape), "out"
+        plan.k_cache = types.SimpleNamespace(view=lambda *shape: shape)
+        plan.out = types.SimpleNamespace(copy_=lambda values: None)
         backend = cls()
-        backend.operators = types.SimpleNamespace(sparse_prefill_fwd=types.SimpleNamespace(default=None))
-        with mock.patch.object(flashmla_sparse_prefill, "ChosenRows", rows):
+        forward = lambda *given: (numpy.zeros((tokens, heads, 512)), None, None)
+        backend.operators = types.SimpleNamespace(sparse_prefill_fwd=types.SimpleNamespace(default=forward))
+        with mock.patch.object(flashmla_sparse_prefill, "ChosenRows", RowsByLoops):
             plan.bind(batch, backend)
+        batch.tensor("topk_indices").torch()[:], left = -1, batch.tensor("topk_indices").torch().copy()
         plan.prepare(batch)
+        batch.tensor("topk_indices").torch()[:] = left  # as a selector of the same step leaves them
+        if plan.q_in is plan.q:
+            plan.launch()
         of_vllm = cls is flashmla_sparse_prefill.SparsePrefill
         return named(*(("vllm-0.33.0", "_flashmla_C.sparse_prefill_fwd") if of_vllm else
                        ("sgl-flash-mla-1.0.0", "flash_mla_legacy.sparse_prefill_fwd")), plan.arguments), plan
@@ -225,14 +295,14 @@ class GivenTest(unittest.TestCase):
         for heads, padded in ((16, 64), (64, 64), (65, 128), (128, 128)):
             given, plan = self.prefill(flashmla_sparse_prefill.SparsePrefill, heads, batch)
             whole = heads == padded
-            self.assertEqual(given["out_"], "out" if whole else None)
+            self.assertIs(given["out_"], plan.out if whole else None)
             self.assertEqual(given["q"], plan.q if whole else (1, padded, 576))
         given, _ = self.prefill(flashmla_pack.SglSparsePrefill, 64, batch)
         self.assertEqual(list(given)[-1], "topk_length")
 
     def test_flash_attention_3_is_given_pages_of_one_key_and_requests_of_one_token(self):
         import numpy
-        batch = step([[-1, 4, 2], [1, 1, 5]], [3, 2], q_lens=[2])
+        batch = step([[1, 1, 1], [1, 1, 5]], [3, 2], q_lens=[2])
         plan = object.__new__(vllm_fa3_sparse.Fa3MlaSparsePlan)
         plan.problem, plan.logit_scale = problem(**{**CHOSEN, "topk": 3}), lambda batch: 0.25
         plan.torch = types.SimpleNamespace(
@@ -243,12 +313,15 @@ class GivenTest(unittest.TestCase):
                                                    "unsqueeze": lambda self, dim: numpy.expand_dims(self, dim)})
         plan.out = numpy.ndarray.view(numpy.zeros((2, 16, 512)), Device)
         plan.k_cache = numpy.ndarray.view(numpy.zeros((10, 4, 1, 576)) + numpy.arange(576), Device)
-        forward = types.SimpleNamespace(_schema=types.SimpleNamespace(arguments=arguments_in("vllm-0.33.0", "_vllm_fa3_C.fwd")))
+        forward = mock.Mock(_schema=types.SimpleNamespace(arguments=arguments_in("vllm-0.33.0", "_vllm_fa3_C.fwd")),
+                            return_value=("out", "lse"))
         backend = vllm_fa3_sparse.Fa3MlaSparse()
         backend.operators = types.SimpleNamespace(fwd=types.SimpleNamespace(default=forward))
-        with mock.patch.object(vllm_fa3_sparse, "ChosenRows", rows):
+        with mock.patch.object(vllm_fa3_sparse, "ChosenRows", RowsByLoops):
             plan.bind(batch, backend)
         plan.prepare(batch)
+        batch.tensor("topk_indices").torch()[0, 0] = -1, 4, 2  # as a selector of the same step leaves them
+        plan.launch()
         given = named("vllm-0.33.0", "_vllm_fa3_C.fwd", plan.arguments)
         self.assertEqual(given["page_table"].tolist(), [[28, 14, -1], [13, 13, -1]])
         self.assertEqual((given["seqused_k"].tolist(), given["cu_seqlens_q"].tolist()), ([2, 2], [0, 1, 2]))
@@ -272,19 +345,19 @@ class GivenTest(unittest.TestCase):
         def plan_of(batch):
             plan = object.__new__(flashinfer_sparse_mla.SparseMlaPlan)
             plan.problem, plan.logit_scale = problem(**{**CHOSEN, "topk": 3, "mode": "extend"}), lambda batch: 0.25
-            plan.torch = types.SimpleNamespace(int32=numpy.int32, zeros=numpy.zeros, arange=numpy.arange)
+            plan.torch = types.SimpleNamespace(
+                int32=numpy.int32, zeros=numpy.zeros, arange=numpy.arange,
+                empty=lambda shape, **given: numpy.zeros(shape, numpy.int32).view(Like))
             plan.q, plan.parts, plan.backend = types.SimpleNamespace(dtype="bf16"), ("nope", "rope"), flashinfer_sparse_mla.SparseMla()
-            plan.out, plan.k_cache = [0] * sum(batch.q_lens), types.SimpleNamespace(
+            plan.out, plan.k_cache = Tensor(sum(batch.q_lens)), types.SimpleNamespace(
                 dtype="bf16", view=lambda *shape: numpy.zeros((40, *shape[1:])))
             plan.ints = lambda count: ["empty", count]
             plan.wrapper = types.SimpleNamespace(plan=lambda **given: planned.append(given))
             metadata = types.SimpleNamespace(csr=lambda *keys: dict(zip(("qo_indptr", "kv_indptr", "kv_indices", "kv_len_arr"), keys)))
             plan.library = types.SimpleNamespace(mla=types.SimpleNamespace(
                 MLAPlanMetadata=metadata, BatchMLAPagedAttentionWrapper=lambda *given, **buffers: plan.wrapper))
-            made = rows(batch)
-            made.where = lambda *given: numpy.where(*given).view(Like)
             plan.memory = None
-            with mock.patch.object(flashinfer_sparse_mla, "ChosenRows", lambda batch: made), \
+            with mock.patch.object(flashinfer_sparse_mla, "ChosenRows", RowsByLoops), \
                     mock.patch.object(flashinfer_sparse_mla.MlaPlan, "bind", lambda self, batch, backend: self.make(batch)):
                 plan.bind(batch, plan.backend)
             plan.prepare(batch)

@@ -22,13 +22,15 @@ class SparseMlaPlan(MlaPlan):
         return self.k_cache.view(-1, 1, self.problem.head_dim_qk)
 
     def indices(self, batch):
-        rows = self.chosen.of(batch)
+        rows = self.torch.empty((len(self.out), self.problem.topk), dtype=self.torch.int32, device=self.out.device)
+        self.chosen.take(batch)
+        self.chosen.write(rows)
         there = rows >= 0
         lens = there.sum(1).int().cpu()
         starts = self.torch.zeros(len(lens) + 1, dtype=self.torch.int32)
         starts[1:] = lens.cumsum(0)
         # One is handed over where no list names a key.
-        packed = rows[there].int() if starts[-1] > 0 else self.ints(1)
+        packed = rows[there] if starts[-1] > 0 else self.ints(1)
         return {"qo_indptr": self.torch.arange(len(lens) + 1, dtype=self.torch.int32), "kv_indptr": starts,
                 "kv_indices": packed, "kv_len_arr": lens}
 
@@ -37,6 +39,7 @@ class SparseMla(MlaFa3):
     name = "flashinfer:sparse_mla"
     description = "FlashInfer's absorbed MLA over chosen latent rows, which vLLM names FLASHINFER_MLA_SPARSE_SM90"
     index_format = "topk_indices, block_table"
+    requires = {**MlaFa3.requires, "triton": "3.6.0..3.8.0"}
     plans = SparseMlaPlan
     tuning = {}
     formats = ["NHD"]

@@ -9,6 +9,7 @@ from vllm_flashmla import FP8_CALLS, FlashMla, FlashMlaPlan
 
 LEGACY = Library("flash_mla", "flash_mla_legacy", ("_C_legacy.abi3.so",))
 REQUIRES = {"sgl-flash-mla": "1.0.0", "torch": "2.14.1"}
+WITH_TRITON = {**REQUIRES, "triton": "3.8.0"}
 
 
 class DensePlan(FlashMlaPlan):
@@ -30,7 +31,7 @@ class SglSparse(FlashMlaSparse):
     name = "flashmla:sgl_sparse"
     description = ("FlashMLA's sparse decode in SGLang's build, given the chosen keys, or every key of each query where a "
                    "layer chooses none")
-    requires = REQUIRES
+    requires = WITH_TRITON
     kernel = "flash_mla_legacy.sparse_decode_fwd"
     calls = {LEGACY: "sparse_decode_fwd"}
 
@@ -49,13 +50,14 @@ class SglSparse(FlashMlaSparse):
 class SglSparsePrefill(SparsePrefill):
     name = "flashmla:sgl_sparse_prefill"
     description = "FlashMLA's sparse prefill in SGLang's build over bf16 latent rows, a list of chosen keys for each query token"
-    requires = REQUIRES
+    requires = WITH_TRITON
     kernel = "flash_mla_legacy.sparse_prefill_fwd"
     calls = {LEGACY: "sparse_prefill_fwd"}
     writes_out = False
 
-    def lists_of(self, chosen, batch):
-        return chosen.of(batch), chosen.lengths(batch)
+    def write_lists(self, chosen, rows, lengths):
+        chosen.write(rows)
+        lengths.copy_(chosen.lengths())
 
 
 backends = with_lse_variants(SglDense, SglSparse, SglSparsePrefill)

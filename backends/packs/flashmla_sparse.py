@@ -4,7 +4,7 @@
 from chosen_rows import ChosenRows, no_lists_of_keys
 from engine_tools import first_reason, no_latent_attention, with_values
 from vllm_flashmla import FlashMla, FlashMlaPlan
-from vllm_wheel import FLASH_MLA, REQUIRES
+from vllm_wheel import FLASH_MLA, WITH_TRITON
 
 
 def with_all_heads(q):
@@ -21,7 +21,7 @@ class FlashMlaSparse:
     name = "vllm:flashmla_sparse"
     description = ("FlashMLA's sparse decode over latent rows with scales of blocks, given the chosen keys, or every key of "
                    "each query where a layer chooses none")
-    requires = REQUIRES
+    requires = WITH_TRITON
     kernel = "_flashmla_C.sparse_decode_fwd"
     calls = {FLASH_MLA: "sparse_decode_fwd"}
     index_format = "indices"
@@ -29,6 +29,7 @@ class FlashMlaSparse:
     graph_support = "UNIFORM_BATCH"
     reads_queries_apart = True
     reads_selection = True
+    reads_lists_at_run = True
     formats = ["NHD"]
     with_lse = False
 
@@ -108,12 +109,14 @@ class FlashMlaSparsePlan(FlashMlaPlan):
     def prepare(self, batch):
         if self.chosen is None:
             self.keys.copy_(self.every_key(batch))
-        else:  # what lies behind them stays -1
-            self.keys.reshape(-1, self.keys.shape[2])[:, :self.problem.topk] = self.chosen.of(batch)
+        else:
+            self.chosen.take(batch)
         self.arguments = self.given(batch, *self.schedule)
 
     def launch(self):
         heads = self.q.shape[2]
+        if self.chosen is not None:  # what lies behind them stays -1
+            self.chosen.write(self.keys.view(-1, self.keys.shape[2]))
         if self.q_in is not self.q:
             self.q_in[:, :, :heads].copy_(self.q)
         out, lse = self.forward(*self.arguments)[:2]

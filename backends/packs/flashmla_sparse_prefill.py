@@ -5,14 +5,14 @@ from chosen_rows import ChosenRows, no_lists_of_keys
 from engine_tools import Plan, first_reason, no_latent_attention
 from flashmla_sparse import with_all_heads
 from vllm_flashmla import FlashMla
-from vllm_wheel import FLASH_MLA, REQUIRES
+from vllm_wheel import FLASH_MLA, WITH_TRITON
 
 
 class SparsePrefill:
     name = "vllm:flashmla_sparse_prefill"
     description = ("FlashMLA's sparse prefill over bf16 latent rows, a list of chosen keys for each query token; vLLM decodes "
                    "with it as well where the cache is in bf16")
-    requires = REQUIRES
+    requires = WITH_TRITON
     kernel = "_flashmla_C.sparse_prefill_fwd"
     calls = {FLASH_MLA: "sparse_prefill_fwd"}
     index_format = "topk_indices, block_table"
@@ -20,6 +20,7 @@ class SparsePrefill:
     graph_support = "UNIFORM_BATCH"
     reads_queries_apart = True
     reads_selection = True
+    reads_lists_at_run = True
     formats = ["NHD"]
     with_lse = False
     writes_out = True  # into a tensor that it is given; a build without that returns new memory
@@ -36,9 +37,9 @@ class SparsePrefill:
     def numerics(self, problem):
         return {"p": "bf16", "lse": self.with_lse}
 
-    def lists_of(self, chosen, batch):
-        """The rows of each token and how many of the first columns count."""
-        return chosen.in_front(batch)
+    def write_lists(self, chosen, rows, lengths):
+        """The rows of each token, and how many of the first columns count."""
+        chosen.write(rows, lengths)
 
     def plan(self, batch):
         return SparsePrefillPlan(batch, self)
@@ -61,12 +62,11 @@ class SparsePrefillPlan(Plan):
             self.arguments += (self.out if self.q_in is self.q else None,)
 
     def prepare(self, batch):
-        rows, lengths = self.backend.lists_of(self.chosen, batch)
-        self.rows[:, 0, :self.problem.topk] = rows
-        self.lengths[:] = lengths
+        self.chosen.take(batch)
 
     def launch(self):
         heads = self.q.shape[1]
+        self.backend.write_lists(self.chosen, self.rows[:, 0], self.lengths)
         if self.q_in is not self.q:
             self.q_in[:, :heads].copy_(self.q)
         out, _, lse = self.forward(*self.arguments)

@@ -5,13 +5,13 @@ from chosen_rows import ChosenRows, no_lists_of_keys
 from engine_packages import arguments_of, need_gpu
 from engine_tools import Plan, first_reason, no_latent_attention
 from flash_attention_3 import one_gpu
-from vllm_wheel import FA3, REQUIRES
+from vllm_wheel import FA3, WITH_TRITON
 
 
 class Fa3MlaSparse:
     name = "vllm:fa3_mla_sparse"
     description = "FlashAttention 3 of vLLM over chosen latent rows, which vLLM names FLASH_ATTN_MLA_SPARSE"
-    requires = REQUIRES
+    requires = WITH_TRITON
     kernel = "_vllm_fa3_C.fwd"
     calls = {FA3: "fwd"}
     index_format = "topk_indices, block_table"
@@ -19,6 +19,7 @@ class Fa3MlaSparse:
     graph_support = "UNIFORM_BATCH"
     reads_queries_apart = True
     reads_selection = True
+    reads_lists_at_run = True
     formats = ["NHD"]
     with_lse = False
 
@@ -59,9 +60,10 @@ class Fa3MlaSparsePlan(Plan):
             **one_gpu(self.forward))
 
     def prepare(self, batch):
-        self.rows[:], self.counts[:] = self.chosen.in_front(batch)
+        self.chosen.take(batch)
 
     def launch(self):
+        self.chosen.write(self.rows, self.counts)
         lse = self.forward(*self.arguments)[1]  # [query heads, tokens]
         if self.with_lse:
             self.lse.copy_(lse.t())

@@ -28,6 +28,8 @@ class PythonExample:
     # of which row_lens counts, to topk_indices, -1 behind them, and is left out of other steps unless it is named.
     # scores_keys = False: True if problem.step may be "indexer". The plan computes tensor("logits") from index_q, index_weights
     # and index_cache, and is left out of other steps unless it is named.
+    # reads_lists_at_run = False: True if run() reads topk_indices, and plan() does not, so that a selector of the same step
+    # may write them in between: it can be the attention of a pipeline.
     # requires = {}: {"torch": "2.11.0"} lists the backend as absent without this package. A method load() imports the
     # packages. It is called first, but not if backends are only listed. `kernel` names the called operation.
     # tuning = {}: {"splits": ([8, 16], "--kv-splits")} makes variants NAME:splits=8 and NAME:splits=16. Their attribute

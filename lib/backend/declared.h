@@ -39,6 +39,8 @@ inline constexpr DeclaredFlag kDeclaredFlags[] = {
      &BackendInfo::reads_queries_apart},
     {"selects_keys", &attnbench_backend::selects_keys, &BackendInfo::selects_keys},
     {"scores_keys", &attnbench_backend::scores_keys, &BackendInfo::scores_keys},
+    {"reads_lists_at_run", &attnbench_backend::reads_lists_at_run,
+     &BackendInfo::reads_lists_at_run},
 };
 
 }  // namespace attnbench

@@ -117,6 +117,9 @@ typedef struct attnbench_backend {
   /* 1: supports() gets steps of ATTNBENCH_INDEXER, too. Such a backend is left out of other steps
    * unless it is named. */
   attnbench_bool scores_keys;
+  /* 1: its run() reads topk_indices, not its plan(), so that a selector of the same step may write
+   * them in between: it can be the attention of a pipeline. topk_length is there in plan(). */
+  attnbench_bool reads_lists_at_run;
 } attnbench_backend;
 
 /* The type of attnbench_plugin(), which a plug-in exports. `abi_version` is ATTNBENCH_ABI_VERSION
