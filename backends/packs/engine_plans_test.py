@@ -28,7 +28,7 @@ import gated_delta_net
 import vllm_delta_nets
 import vllm_flashmla
 import vllm_triton
-from pack_problems import CHUNK, DELTA_NET, problem
+from pack_problems import CHUNK, DELTA_NET, LATENT, problem
 
 
 class Rows:
@@ -118,6 +118,20 @@ class EnginePlansTest(unittest.TestCase):
             return calls
         self.assertEqual(ran(True), [(("nope", "pe"), -1, "q"), "launch"])
         self.assertEqual(ran(False), ["launch"])
+
+    def test_an_lse_of_no_keys_is_mended_in_recorded_plans_of_such_steps_too(self):
+        def mended(**changed):
+            plan = object.__new__(vllm_flashmla.FlashMlaPlan)
+            plan.problem, plan.lse = problem(**{**LATENT, **changed}), mock.MagicMock()
+            plan.q, plan.out = mock.MagicMock(), mock.MagicMock()
+            plan.bind(types.SimpleNamespace(batch_size=2, kv_lens=[0, 9]),
+                      types.SimpleNamespace(with_lse=True, operators=None, requests_of=lambda batch: 2))
+            plan.give_lse("lse")
+            return plan.lse.masked_fill_.called
+        self.assertTrue(mended(empty_rows=True))
+        self.assertTrue(mended(empty_rows=True, recorded=True))
+        self.assertTrue(mended(topk=7, recorded=True))
+        self.assertFalse(mended(recorded=True), "padding is nobody's query")
 
     def test_kernels_are_given_no_rows_behind_those_of_the_requests(self):
         class Tensor:

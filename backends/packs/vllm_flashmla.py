@@ -60,8 +60,8 @@ class FlashMlaPlan(Plan):
     def bind(self, batch, backend):
         self.with_lse, self.operators = backend.with_lse, backend.operators
         requests = backend.requests_of(batch)
-        # A recorded plan's padding is nobody's query. Only the device knows whether a list is empty.
-        self.has_empty_rows = self.problem.topk > 0 or 0 in batch.kv_lens and not self.problem.recorded
+        # Padding, which has no keys either, is nobody's query. Only the device knows whether a list is empty.
+        self.has_empty_rows = self.problem.topk > 0 or self.problem.empty_rows
         self.q, self.out = (x.view(requests, -1, *x.shape[1:]) for x in (self.q, self.out))
         self.by_head = self.lse.view(requests, -1, self.lse.shape[1]).transpose(1, 2)
         self.drafts = self.problem.mode == "target_verify"

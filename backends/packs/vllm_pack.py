@@ -113,10 +113,10 @@ class Fa2Plan(Plan):
             keys = {"cu_seqlens_k": query_starts,  # not read beside seqused_k, but it has to be there
                     "seqused_k": table["cache_seqlens"], "block_table": table["page_table"]}
         longest_q, longest_kv = self.longest(batch)
-        # It says +inf for a query that sees no key; a recorded plan's padding is nobody's query.
+        # It says +inf for a query that sees no key. In a recorded plan that can be one of a later step; padding is nobody's.
         ahead = 0 if self.causal else self.window_ahead
-        self.has_empty_rows = any(kv < max(q - ahead if ahead >= 0 else 1, 1)
-                                  for q, kv in zip(batch.q_lens, batch.kv_lens))
+        self.has_empty_rows = problem.empty_rows if problem.recorded else any(
+            kv < max(q - ahead if ahead >= 0 else 1, 1) for q, kv in zip(batch.q_lens, batch.kv_lens))
         self.arguments = arguments_of(
             self.forward, q=self.q, k=self.k_cache, v=self.v_cache, out=self.out, cu_seqlens_q=query_starts, **keys,
             **self.bias, max_seqlen_q=longest_q, max_seqlen_k=longest_kv, p_dropout=0.0, softmax_scale=self.logit_scale(batch),
@@ -128,7 +128,7 @@ class Fa2Plan(Plan):
         if not self.with_lse:
             return
         self.lse.copy_(lse.t())
-        if self.has_empty_rows and not self.problem.recorded:
+        if self.has_empty_rows:
             self.lse.masked_fill_(self.lse == float("inf"), -float("inf"))
 
 
