@@ -46,7 +46,7 @@ class EnvironmentsTest(unittest.TestCase):
         self.assertRegex(out, r"attnbench list backends --plugin packs --python \S+engines/vllm-0\.33\.0/bin/python")
         log = (self.folder / "log").read_text()
         self.assertIn("pip install --quiet --no-deps vllm==0.33.0\n", log)
-        self.assertIn("pip install --quiet einops flashinfer_python[cu13]==0.7 torch==2.14.0 apache-tvm-ffi numpy nvidia-cutlass-dsl packaging "
+        self.assertIn("pip install --quiet --no-warn-conflicts einops flashinfer_python[cu13]==0.7 torch==2.14.0 apache-tvm-ffi numpy nvidia-cutlass-dsl packaging "
                       "quack-kernels\n", log)
         self.assertRegex(self.engines("vllm")[1], "vllm-0.33.0 is there already")
 
