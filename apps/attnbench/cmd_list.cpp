@@ -115,6 +115,12 @@ std::string traits_of(const ModelGeometry& model, const AttentionLayer& layer) {
                                  model.linear_num_key_heads, model.linear_num_value_heads,
                                  model.linear_key_head_dim, model.linear_value_head_dim));
   }
+  if (model.sliding != OwnHeads{}) {
+    const AttentionLayer own = layer_of(model, LayerKind::kSliding, 1);
+    traits.push_back(fmt::format("sliding layers: {} and {} heads of {}/{}{}", own.heads_q,
+                                 own.heads_kv, own.head_dim_qk, own.head_dim_v,
+                                 own.has_sinks && !layer.has_sinks ? " with sinks" : ""));
+  }
   if (layer.logit_cap > 0) traits.push_back(fmt::format("softcap {:g}", layer.logit_cap));
   if (layer.has_sinks) traits.emplace_back("sinks");
   if (!model.verified) traits.emplace_back("not checked against its config.json");

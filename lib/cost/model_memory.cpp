@@ -52,7 +52,8 @@ void add_states(LayerMemory& memory, const ModelGeometry& model, int tp, DType d
 }
 
 void add_cache(LayerMemory& memory, const ModelGeometry& model, int tp, const CacheFormat& format) {
-  memory.layer = layer_of(model, LayerKind::kFull, tp);  // all kinds have its heads and dims
+  const bool slides = memory.kind == LayerKind::kSliding;  // only these may have other heads
+  memory.layer = layer_of(model, slides ? LayerKind::kSliding : LayerKind::kFull, tp);
   if (const std::string refusal = scales_refusal(memory.layer, format); !refusal.empty()) {
     throw ConfigError(refusal);
   }

@@ -108,6 +108,13 @@ TEST(ModelMemory, bounds_a_request_by_its_window_and_its_chunk) {
   EXPECT_EQ(chunked.request_bytes(100000, 1), chunked.request_bytes(8192, 1));
 }
 
+TEST(ModelMemory, counts_each_kind_of_layers_by_its_own_heads) {
+  const ModelMemory memory = memory_of("mimo-v2-flash");
+  EXPECT_EQ(kind_of(memory, LayerKind::kFull).kv_bytes_per_token, 4 * (192 + 128) * 2);
+  EXPECT_EQ(kind_of(memory, LayerKind::kSliding).kv_bytes_per_token, 8 * (192 + 128) * 2);
+  EXPECT_EQ(memory.kv_bytes_per_token(), 9 * 2560 + 39 * 5120);
+}
+
 TEST(ModelMemory, counts_no_keys_of_layers_that_read_those_of_others) {
   ModelGeometry model = *find_model("gpt-oss-120b");  // 18 full, 18 sliding over 128
   model.kv_shared[LayerKind::kFull] = 3;

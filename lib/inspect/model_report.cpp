@@ -27,18 +27,34 @@ AttentionLayer head_layer(const ModelQuestion& q) {
 }
 
 /// "5 of 40 query heads, 1 of 8 KV heads", and where a KV head is on several ranks, that.
-std::string heads_text(const ModelQuestion& q) {
-  const AttentionLayer layer = head_layer(q);
-  std::string text = fmt::format("{} of {} query heads, ", layer.heads_q, q.model.heads_q);
+std::string heads_text(const ModelQuestion& q, const AttentionLayer& layer,
+                       const ModelGeometry& model) {
+  std::string text = fmt::format("{} of {} query heads, ", layer.heads_q, model.heads_q);
   if (layer.shares_row_of_k_and_v()) {
     return text + fmt::format("one latent row of {} for all heads, the same on every rank",
                               layer.head_dim_qk);
   }
-  text += fmt::format("{} of {} KV heads", layer.heads_kv, q.model.heads_kv);
-  if (q.memory.tp > q.model.heads_kv) {
-    text += fmt::format(" (each is replicated on {} ranks)", q.memory.tp / q.model.heads_kv);
+  text += fmt::format("{} of {} KV heads", layer.heads_kv, model.heads_kv);
+  if (q.memory.tp > model.heads_kv) {
+    text += fmt::format(" (each is replicated on {} ranks)", q.memory.tp / model.heads_kv);
   }
   return text + fmt::format(", dk {} dv {}", layer.head_dim_qk, layer.head_dim_v);
+}
+
+/// What a rank has of each kind of layers that has heads of its own.
+std::string rank_text(const ModelQuestion& q) {
+  const LayerMemory* sliding = nullptr;
+  for (const LayerMemory& each : q.memory.kinds) {
+    if (each.kind == LayerKind::kSliding) sliding = &each;
+  }
+  const bool all_slide = q.memory.kinds.size() == 1 && sliding != nullptr;
+  const ModelGeometry shown =
+      with_heads_of(q.model, all_slide ? LayerKind::kSliding : LayerKind::kFull);
+  std::string text = fmt::format("one rank: {}\n", heads_text(q, head_layer(q), shown));
+  if (q.model.sliding == OwnHeads{} || all_slide) return text;
+  return text +
+         fmt::format("of sliding layers: {}\n",
+                     heads_text(q, sliding->layer, with_heads_of(q.model, LayerKind::kSliding)));
 }
 
 /// Of latent attention, what `mla: expanded` runs; empty for all else. The cache stays as it is.
@@ -149,6 +165,10 @@ Json kind_json(const ModelQuestion& q, const LayerMemory& each) {
   Json json = {{"kind", to_string(each.kind)},
                {"layers", each.layers},
                {"kv_shared_layers", each.kv_shared},
+               {"heads_q", each.layer.heads_q},
+               {"heads_kv", each.layer.heads_kv},
+               {"head_dim_qk", each.layer.head_dim_qk},
+               {"head_dim_v", each.layer.head_dim_v},
                {"runs", each.runs},
                {"kv_bytes_per_token", each.kv_bytes_per_token},
                {"most_tokens", json_or_null(each.most_tokens)},
@@ -199,7 +219,7 @@ std::optional<std::int64_t> ModelQuestion::one_row_bytes() const {
 
 void write_model_table(const ModelQuestion& q, std::ostream& out) {
   out << fmt::format("{} · {} layers · tp {}\n", printable(q.name), q.model.layers, q.memory.tp);
-  out << fmt::format("one rank: {}\n", heads_text(q)) << expanded_text(q);
+  out << rank_text(q) << expanded_text(q);
   const std::int64_t page_size = q.memory.format.page_size;
   out << fmt::format("KV cache {}, pages of {}: {} B a token in all layers of a rank",
                      rows_text(q.memory.format), page_size, q.memory.kv_bytes_per_token());

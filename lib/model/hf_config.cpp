@@ -14,6 +14,7 @@
 #include "lib/model/hf_known_keys.h"
 #include "lib/model/hf_layer_kinds.h"
 #include "lib/model/hf_model_types.h"
+#include "lib/model/hf_own_heads.h"
 
 namespace attnbench {
 namespace {
@@ -182,6 +183,10 @@ void read_heads(const JsonFields& config, const HfModelType& type, ModelGeometry
     }
   }
   model.sinks = type.sinks;
+  if (type.v_head_dim > 0) {
+    model.head_dim_v =
+        static_cast<int>(config.whole("v_head_dim", 1, kMaxHeadDim).value_or(type.v_head_dim));
+  }
   read_alibi(config, type, model);
 }
 
@@ -225,15 +230,17 @@ void refuse_unread_kinds(const JsonFields& config, const HfModelType& type) {
         KindKey{"attn_type_list", by_attn_types || all_full(config, "attn_type_list")},
         KindKey{"index_topk", type.rule == kSparse},
         KindKey{"cross_attention_layers", type.rule == kCrossListed},
-        KindKey{"num_kv_shared_layers", type.kv_shared_layers > 0},
-        // Of types that the table has not: Bamba, LFM2, Zamba 2, MiMo V2, RecurrentGemma, Gemma 4,
-        // and Grok 2 with a window.
+        KindKey{"num_kv_shared_layers", type.shares_kv},
+        KindKey{"global_head_dim", type.own_heads == HfOwnHeads::kGlobal},
+        KindKey{"num_global_key_value_heads", type.own_heads == HfOwnHeads::kGlobal},
+        KindKey{"hybrid_layer_pattern", type.own_heads == HfOwnHeads::kSwa},
+        KindKey{"sliding_window_size", type.own_heads == HfOwnHeads::kSwa},
+        KindKey{"per_layer_config", type.has_layer_types && type.kv_lora_rank == 0},
+        // Of types that the table has not: Bamba, LFM2, Zamba 2 and RecurrentGemma.
         KindKey{"attn_layer_indices"}, KindKey{"full_attn_idxs"}, KindKey{"hybrid_layer_ids"},
-        KindKey{"hybrid_layer_pattern"}, KindKey{"block_types"}, KindKey{"global_head_dim"},
-        KindKey{"sliding_window_size"},
-        // Laguna's, MiniMax M3's, and what transformers 5 keeps of layers that differ (Gemma 4).
-        KindKey{"num_attention_heads_per_layer"}, KindKey{"index_topk_blocks"},
-        KindKey{"per_layer_config"}}) {
+        KindKey{"block_types"},
+        // Laguna's and MiniMax M3's.
+        KindKey{"num_attention_heads_per_layer"}, KindKey{"index_topk_blocks"}}) {
     if (is_read || config.says_none(key)) continue;
     throw ConfigError(fmt::format(
         "{} changes what layers attend to, and what it means for model type {} is not known: give "
@@ -267,6 +274,7 @@ ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type,
     read_heads(config, type, model);
   }
   read_hf_layer_kinds(config, type, model);
+  if (!model.is_mla()) read_hf_own_heads(config, type, model);
   read_hf_linear_layers(config, type, model);
   read_dual_chunk(config, model);
   if (type.encoder_len > 0) {

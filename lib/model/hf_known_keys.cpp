@@ -72,6 +72,8 @@ bool is_harmless_here(std::string_view key, const JsonFields& config, const HfMo
   if (key == "offset_alibi") return name == "bloom";
   // Phi 3: each layer is a full one, or has the window that is read.
   if (key == "full_attn_mod") return name == "phi3" && config.whole(key, 1, kMaxLayers) == 1;
+  // Gemma 4's full layers make keys and values of one projection, by norms of their own.
+  if (key == "attention_k_eq_v") return name == "gemma4_text";
   if (name != "cohere2") return false;
   // Command R7B, which says the same in sliding_window_pattern.
   if (key == "layer_switch") return config.whole(key, 1, kMaxLayers) == 4;

@@ -170,6 +170,17 @@ void read_pattern(const JsonFields& config, ModelGeometry& model) {
   }
 }
 
+/// Every nth layer is full, counted from 1, and of some types the first or the last one, too.
+/// MiMo-V2's own list says it layer by layer, 1 for a sliding one.
+int sliding_layers(const JsonFields& config, const HfModelType& type, int nth, int layers) {
+  if (type.own_heads == HfOwnHeads::kSwa && config.states("hybrid_layer_pattern")) {
+    return ones_of(config, "hybrid_layer_pattern", layers);
+  }
+  const bool first = type.also_full == HfAlsoFull::kFirst && nth > 1;
+  const bool last = type.also_full == HfAlsoFull::kLast && layers % nth != 0;
+  return layers - layers / nth - (first || last ? 1 : 0);
+}
+
 LayerCounts from_rule(const JsonFields& config, const HfModelType& type,
                       const ModelGeometry& model) {
   const int layers = model.layers;
@@ -188,7 +199,8 @@ LayerCounts from_rule(const JsonFields& config, const HfModelType& type,
     case HfLayerRule::kWindowFrom:
       return full_but(LayerKind::kSliding, windowed ? std::max(0, layers - nth) : 0, layers);
     case HfLayerRule::kWindowExceptNth:
-      return full_but(LayerKind::kSliding, windowed ? layers - layers / nth : 0, layers);
+      return full_but(LayerKind::kSliding, windowed ? sliding_layers(config, type, nth, layers) : 0,
+                      layers);
     case HfLayerRule::kChunkedExceptNth:
       return full_but(LayerKind::kChunked,
                       model.attention_chunk > 0 ? chunked_layers(config, nth, layers) : 0, layers);
@@ -236,7 +248,7 @@ bool knows_windows(const HfModelType& type) {
 
 /// Gemma 3n: the last layers read the keys of the last layer of their kind before them.
 void read_kv_sharing(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
-  if (type.kv_shared_layers == 0) return;
+  if (!type.shares_kv) return;
   constexpr std::string_view kKey = "num_kv_shared_layers";
   const int shared =
       static_cast<int>(config.whole(kKey, 0, model.layers - 1)
@@ -248,7 +260,9 @@ void read_kv_sharing(const JsonFields& config, const HfModelType& type, ModelGeo
   } else {
     ModelGeometry first = model;
     first.layers = writers;
-    const LayerCounts own = from_rule(config, type, first);
+    HfModelType before = type;  // the last of them is not the model's last one
+    if (before.also_full == HfAlsoFull::kLast) before.also_full = HfAlsoFull::kNone;
+    const LayerCounts own = from_rule(config, before, first);
     for (const LayerKind kind : kLayerKinds) model.kv_shared[kind] = model.kinds[kind] - own[kind];
   }
   for (const LayerKind kind : kLayerKinds) {
@@ -315,6 +329,11 @@ void read_hf_layer_kinds(const JsonFields& config, const HfModelType& type, Mode
     read_pattern(config, model);
   } else if (listed && type.has_layer_types) {
     model.kinds = from_layer_types(config, model.layers);
+    if (type.also_full == HfAlsoFull::kLast &&
+        config.words("layer_types")->back() == "sliding_attention") {
+      throw ConfigError(fmt::format("{} ends with a sliding layer; the last one of a {} is full",
+                                    config.path_of("layer_types"), type.model_type));
+    }
   } else {
     model.kinds = from_rule(config, type, model);
     if (listed && from_layer_types(config, model.layers) != model.kinds) {

@@ -31,6 +31,8 @@ constexpr std::string_view kLayerRuleWords[] = {"full",
                                                 "sparse",
                                                 "cross_listed",
                                                 "cross_beside_each"};
+constexpr std::string_view kAlsoFullWords[] = {"none", "first", "last"};
+constexpr std::string_view kOwnHeadsWords[] = {"none", "global", "swa"};
 constexpr std::string_view kKvRuleWords[] = {"stated", "as_heads", "falcon", "chat_glm"};
 
 void read_names(DataRow& row, std::string_view key, HfNames& names) {
@@ -60,6 +62,9 @@ HfModelType read_type(const YamlEntry& entry, Problems& problems) {
   row.read("nth", type.nth);
   row.read("nth_key", type.nth_key);
   row.read("offset", type.offset);
+  row.read("also_full", type.also_full, kAlsoFullWords);
+  row.read("own_heads", type.own_heads, kOwnHeadsWords);
+  row.read("shares_kv", type.shares_kv);
   row.read("kv_shared_layers", type.kv_shared_layers);
   row.read("has_layer_types", type.has_layer_types);
   row.read("kv_rule", type.kv_rule, kKvRuleWords);

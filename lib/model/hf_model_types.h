@@ -47,6 +47,16 @@ enum class HfKvRule : std::uint8_t {
   kChatGlm   ///< multi_query_group_num with multi_query_attention, else as many as query heads
 };
 
+/// Which layers are full beside every nth.
+enum class HfAlsoFull : std::uint8_t { kNone, kFirst, kLast };
+
+/// How a type says that its sliding layers have other heads than its full ones.
+enum class HfOwnHeads : std::uint8_t {
+  kNone,
+  kGlobal,  ///< Gemma 4: global_head_dim and num_global_key_value_heads are of full layers
+  kSwa      ///< MiMo-V2: swa_num_key_value_heads, swa_head_dim … are of sliding layers
+};
+
 /// One model type: under which names its config.json keeps each figure, and the meaning of an
 /// absent field.
 struct HfModelType {
@@ -65,10 +75,13 @@ struct HfModelType {
   std::int64_t sliding_window = 0;   ///< 0: none
   std::int64_t attention_chunk = 0;  ///< 0: none
   HfLayerRule rule = HfLayerRule::kFull;
-  int nth = 0;                   ///< of the rules that count
-  std::string nth_key = {};      ///< the field that states it; empty: the type has none
-  int offset = 0;                ///< of kFullByPeriod
-  int kv_shared_layers = 0;      ///< num_kv_shared_layers; 0: the type has no such field
+  int nth = 0;                               ///< of the rules that count
+  std::string nth_key = {};                  ///< the field that states it; empty: the type has none
+  int offset = 0;                            ///< of kFullByPeriod
+  HfAlsoFull also_full = HfAlsoFull::kNone;  ///< of kWindowExceptNth
+  HfOwnHeads own_heads = HfOwnHeads::kNone;
+  bool shares_kv = false;        ///< it has num_kv_shared_layers
+  int kv_shared_layers = 0;      ///< its default
   bool has_layer_types = false;  ///< transformers reads `layer_types` for this type
   HfKvRule kv_rule = HfKvRule::kStated;
   std::int64_t encoder_len = 0;  ///< max_source_positions; 0: the type has no such field
@@ -76,7 +89,7 @@ struct HfModelType {
   int kv_lora_rank = 0;  ///< 0: no latent attention
   int qk_nope_head_dim = 0;
   int qk_rope_head_dim = 0;
-  int v_head_dim = 0;  ///< 0: no default is known
+  int v_head_dim = 0;  ///< 0: no default is known; of plain heads: as head_dim
   int index_topk = 0;  ///< 0: its layers have no indexer
   int index_n_heads = 0;
   /// What its linear layers compute; of delta nets its config names the heads and dims.

@@ -203,8 +203,20 @@ std::string notes_on(const ModelGeometry& model, LayerKind kind) {
   return text;
 }
 
-AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp, MlaForm form) {
+ModelGeometry with_heads_of(ModelGeometry model, LayerKind kind) {
+  if (kind != LayerKind::kSliding) return model;
+  const OwnHeads own = std::exchange(model.sliding, {});
+  if (own.heads_q > 0) model.heads_q = own.heads_q;
+  if (own.heads_kv > 0) model.heads_kv = own.heads_kv;
+  if (own.head_dim > 0) model.head_dim = own.head_dim;
+  if (own.head_dim_v > 0) model.head_dim_v = own.head_dim_v;
+  model.sinks = model.sinks || own.sinks;
+  return model;
+}
+
+AttentionLayer layer_of(const ModelGeometry& whole, LayerKind kind, int tp, MlaForm form) {
   expects(std::ranges::find(kRunnable, kind) != std::end(kRunnable), "a layer that cannot be run");
+  const ModelGeometry model = with_heads_of(whole, kind);
   if (kind == LayerKind::kLinear) return linear_layer(model, tp);
   if (tp < 1 || model.heads_q % tp != 0) {
     throw ConfigError(

@@ -32,6 +32,16 @@ struct YarnScaling {
   bool operator==(const YarnScaling&) const = default;
 };
 
+/// Heads and dims of one kind of layers, where they are not those of the others. 0: as theirs.
+struct OwnHeads {
+  int heads_q = 0;
+  int heads_kv = 0;
+  int head_dim = 0;
+  int head_dim_v = 0;
+  bool sinks = false;  ///< only this kind has sinks
+  bool operator==(const OwnHeads&) const = default;
+};
+
 /// Attention geometry of a whole model, before tensor parallelism. Presets live in
 /// scenarios/models.
 struct ModelGeometry {
@@ -45,6 +55,7 @@ struct ModelGeometry {
   int heads_kv = 0;
   int head_dim = 0;
   int head_dim_v = 0;  ///< 0: as head_dim; latent attention: after the up-projection, 0: unknown
+  OwnHeads sliding;    ///< of the sliding layers (Gemma 4, MiMo-V2, Step 3.7)
   /// Gemma scales by 1/sqrt(this); 0: by 1/sqrt(head_dim).
   double query_pre_attn_scalar = 0;
   double attention_multiplier = 0;   ///< Granite scales by this itself; 0: by a root as above
@@ -125,13 +136,16 @@ enum class MlaForm : std::uint8_t {
 /// Empty when there is nothing to say.
 [[nodiscard]] std::string notes_on(const ModelGeometry& model, LayerKind kind);
 
+/// The model with the heads and dims that its layers of `kind` have.
+[[nodiscard]] ModelGeometry with_heads_of(ModelGeometry model, LayerKind kind);
+
 /// The layer of `kind` that one of `tp` ranks computes: query heads divide, KV
 /// heads divide or replicate. MLA absorbed: one KV row of kv_lora_rank + rope, V its first
 /// kv_lora_rank columns; expanded: as many KV heads as query heads, dk nope + rope, dv head_dim_v.
 /// Its scale is yarn / sqrt(nope + rope) in both forms; other models and linear layers have no
 /// forms. Softcap and sinks always apply. Throws ConfigError with a plain message when the heads do
 /// not divide, and when the expanded form's head_dim_v is unknown.
-[[nodiscard]] AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp,
+[[nodiscard]] AttentionLayer layer_of(const ModelGeometry& whole, LayerKind kind, int tp,
                                       MlaForm form = MlaForm::kAbsorbed);
 
 }  // namespace attnbench

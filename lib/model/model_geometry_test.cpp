@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "lib/base/error.h"
@@ -108,6 +109,22 @@ TEST(ModelPresets, say_what_linear_layers_compute) {
   EXPECT_THROW((void)parse_model(hybrid + "linear_attention: mamba\n", "x"), ConfigError);
   EXPECT_THROW((void)parse_model(whole + "linear_attention: lightning\n", "x"), ConfigError);
   EXPECT_EQ(preset("qwen3.5-27b").linear_kind, LinearAttentionKind::kGatedDeltaNet);
+}
+
+TEST(ModelPresets, say_what_sliding_layers_have_of_their_own) {
+  const std::string whole = "heads_q: 8\nheads_kv: 8\nhead_dim: 64\nlayers: 4\n";
+  const std::string own = "sliding: {heads_kv: 2, head_dim: 32, sinks: true}\n";
+  const ModelGeometry model =
+      parse_model(whole + "layer_kinds: {full: 1, sliding: 3}\nsliding_window: 9\n" + own, "x");
+  const AttentionLayer full = layer_of(model, LayerKind::kFull, 1);
+  const AttentionLayer sliding = layer_of(model, LayerKind::kSliding, 1);
+  EXPECT_EQ((std::array{full.heads_kv, full.head_dim_qk, full.head_dim_v}),
+            (std::array{8, 64, 64}));
+  EXPECT_EQ((std::array{sliding.heads_kv, sliding.head_dim_qk, sliding.head_dim_v}),
+            (std::array{2, 32, 32}));
+  EXPECT_FALSE(full.has_sinks);
+  EXPECT_TRUE(sliding.has_sinks);
+  EXPECT_THROW((void)parse_model(whole + own, "x"), ConfigError) << "it has no such layers";
 }
 
 TEST(LayerOf, scales_by_the_root_of_the_head_dim_or_of_gemma_s_scalar) {

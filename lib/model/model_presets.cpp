@@ -51,6 +51,15 @@ ModelGeometry read_model(const YamlNode& root, Problems& problems) {
   row.read("heads_kv", m.heads_kv);
   row.read("head_dim", m.head_dim);
   row.read("head_dim_v", m.head_dim_v);
+  if (const YamlNode* heads = row.find("sliding")) {
+    DataRow own(*heads, problems);
+    own.read("heads_q", m.sliding.heads_q);
+    own.read("heads_kv", m.sliding.heads_kv);
+    own.read("head_dim", m.sliding.head_dim);
+    own.read("head_dim_v", m.sliding.head_dim_v);
+    own.read("sinks", m.sliding.sinks);
+    own.refuse_others();
+  }
   row.read("query_pre_attn_scalar", m.query_pre_attn_scalar);
   row.read("softcap", m.softcap);
   row.read("sliding_window", m.sliding_window);
@@ -96,6 +105,9 @@ std::string flaw_of(const ModelGeometry& m) {
   if (m.kinds.total() != m.layers) return "layer_kinds do not add up to layers";
   if ((m.kinds[LayerKind::kSliding] > 0) != (m.sliding_window > 0)) {
     return "sliding layers and sliding_window belong together";
+  }
+  if (m.sliding != OwnHeads{} && (m.is_mla() || m.kinds[LayerKind::kSliding] == 0)) {
+    return "heads of sliding layers are of a model that has such layers, with keys and values";
   }
   if ((m.kinds[LayerKind::kChunked] > 0) != (m.attention_chunk > 0)) {
     return "chunked layers and attention_chunk belong together";
