@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "lib/base/error.h"
 
@@ -70,6 +72,41 @@ double logit_of(double dot, const LogitRule& rule, const QueryRow& row, std::int
     logit -= row.alibi_slope * static_cast<double>(std::abs(key_position - row.position));
   }
   return logit;
+}
+
+/// Calls visit(logit) for those of row i's keys in [begin, end).
+template <class Visit>
+void for_each_logit(RowMatrix& logits, Eigen::Index i, std::span<const Block> blocks,
+                    std::int64_t begin, std::int64_t end, Visit visit) {
+  for (const Block& block : blocks) {
+    if (!block.has_row(i)) continue;
+    const std::int64_t last = std::min(end, block.begin + block.size);
+    for (std::int64_t key = std::max(begin, block.begin); key < last; ++key) {
+      visit(logits(i, block.column + key - block.begin));
+    }
+  }
+}
+
+/// Turns logits of the row's units into those that one softmax over all keys weighs the same:
+/// log(e^z w) = z + logit - LSE of the unit. `s` takes the largest |z|.
+void weigh_units(RowMatrix& logits, Eigen::Index i, std::span<const Block> blocks,
+                 const QueryRow& row, double& s) {
+  std::map<std::pair<std::int64_t, std::int64_t>, double> weights;
+  for (const WeighedUnit& unit : row.units) {
+    weights[{unit.begin, unit.end}] += std::exp(unit.score);
+    if (std::isfinite(unit.score)) s = std::max(s, std::abs(unit.score));
+  }
+  for (const auto& [keys, weight] : weights) {
+    double largest = kHidden, sum = 0;
+    const auto for_each = [&, begin = keys.first, end = keys.second](auto visit) {
+      for_each_logit(logits, i, blocks, begin, end, visit);
+    };
+    for_each([&](double& logit) { largest = std::max(largest, logit); });
+    if (largest == kHidden) continue;
+    for_each([&](double& logit) { sum += std::exp(logit - largest); });
+    const double shift = std::log(weight) - largest - std::log(sum);
+    for_each([&](double& logit) { logit += shift; });
+  }
 }
 
 /// Of row i of the logits, whose largest is `largest`.
@@ -173,6 +210,7 @@ std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const 
 
   for (Eigen::Index i = 0; i < m; ++i) {
     const auto index = static_cast<std::size_t>(i);
+    weigh_units(weights, i, blocks, rows[index], results[index].s);
     normalise(weights, i, blocks, rows[index], results[index]);
   }
 

@@ -35,6 +35,9 @@ struct QueryRow {
   /// Where a query has three forms: keys from here on meet its first, keys before these two its
   /// third.
   std::int64_t first_form_from = 0, second_form_from = 0;
+  /// Keys that have a softmax of their own: with w their weights in it and z the score, they take
+  /// part with e^z w, where others have e^logit. Two of the same keys add up.
+  std::vector<WeighedUnit> units;
 };
 
 /// Writes rows [begin, begin + block.rows()) of K or V.

@@ -155,6 +155,7 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
     if (layer.dual_chunk.exists()) set_forms(layer.dual_chunk, request, id.token, row);
     if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
     row.sink_in_lse = !layer.selection.exists();
+    row.units = units_weighed_by(layer, request, id.token, id.head);
     for (const RowVariant& variant : variants) {
       queries.row(static_cast<Eigen::Index>(rows.size())) =
           stored.cast<double>() * (variant.logit_factor * scale);

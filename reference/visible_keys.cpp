@@ -116,10 +116,30 @@ VisibleKeys chosen_keys(const AttentionLayer& layer, const Request& request, std
       seen.branch.push_back({key.index, key.position, n});
     });
   }
+  // Behind all units of a list, of which none touches the window.
+  const std::int64_t own = request.prefix_len() + token;
+  const std::int64_t latest = layer.selection.window_of(layer.selection_group(head));
+  shown.for_each_in(own + 1 - latest, own + 1,
+                    [&](VisibleKeys::Key key) { seen.branch.push_back(key); });
   return seen;
 }
 
 }  // namespace
+
+std::vector<WeighedUnit> units_weighed_by(const AttentionLayer& layer, const Request& request,
+                                          std::int64_t token, int head) {
+  std::vector<WeighedUnit> units;
+  if (!layer.selection.weighs_units()) return units;
+  const ChosenKeys lists = lists_of(layer, request, token, 1);
+  const auto list = lists.list(0, layer.selection_group(head));
+  const auto first = static_cast<std::size_t>(list.data() - lists.indices.data());
+  for (std::size_t entry = 0; entry < list.size(); ++entry) {
+    if (list[entry] < 0) continue;
+    const std::int64_t begin = list[entry] * lists.unit;
+    units.push_back({begin, begin + lists.unit, static_cast<double>(lists.scores[first + entry])});
+  }
+  return units;
+}
 
 VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request, std::int64_t token,
                          int head) {

@@ -67,12 +67,25 @@ struct VisibleKeys {
 /// A span [a, b) of a prompt adds keys a <= j < b to its own queries, a <= i < b: j > i beside the
 /// window's (SpanRule::kWithinWindow), or all of them (kOverride).
 /// A selection: of these the keys that the list of the query token and of `head` names, a
-/// multiset: a key that it names twice takes part twice.
+/// multiset: a key that it names twice takes part twice; and of a hierarchical one, where the head
+/// sees it, those of the window, j > i - window.
 /// A node of a draft tree lies at position prefix_len + depth, not at its index: ALiBi counts
 /// tokens of the text that the branch spells, and siblings are not part of it. The window counts in
 /// the same way under WindowInTrees::kDepth; under kIndex it counts indices among the request's
 /// keys. Chunks always count these.
 [[nodiscard]] VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request,
                                        std::int64_t token, int head = 0);
+
+/// An entry of a list whose keys have a softmax of their own: keys [begin, end) of the request.
+struct WeighedUnit {
+  std::int64_t begin = 0, end = 0;
+  double score = 0;
+};
+
+/// The entries of the list of the query token and of `head` whose softmaxes are weighed by scores
+/// (SelectionSoftmax::kUnits); none of another layer.
+[[nodiscard]] std::vector<WeighedUnit> units_weighed_by(const AttentionLayer& layer,
+                                                        const Request& request, std::int64_t token,
+                                                        int head);
 
 }  // namespace attnbench::reference

@@ -24,6 +24,7 @@ import sys
 import tempfile
 
 from random_linear_layers import linear_layer
+from random_selections import hierarchy, selection
 
 ALLOWED = {"passed", "MISTRUSTED", "unsupported"}
 # Whole pages of every size below, but for `odd`; a tree of three levels and a prefix beside it.
@@ -133,21 +134,6 @@ def attention(rng, mode, mla):
         wanted["alibi"] = True
     if rng.random() < 0.1:
         wanted["scale"] = round(math.exp(rng.uniform(-4, 0)), 4)
-    return wanted
-
-
-PATTERNS = ["uniform", "recent", "shared", "one_page", "every_page", "holes", "duplicates"]
-
-
-def selection(rng):
-    """Lists of chosen keys, most of them shorter than the context."""
-    wanted = {"topk": length(rng, 100), "unit": rng.choice([1, 1, 1, 2, 3, 8, 16, 128]),
-              "groups": rng.choice(["one", "kv_heads"]), "pattern": rng.choice(PATTERNS),
-              "padding": rng.choice(["end", "front", "repeat"])}
-    if min(wanted["topk"], wanted["unit"]) > 1:
-        wanted["tail"] = rng.choice(["counted", "open", "own"])
-    if wanted["pattern"] == "shared":
-        wanted["overlap"] = rng.choice([0, 0.01, 0.5, 0.75, 0.99, 1.0])
     return wanted
 
 
@@ -331,7 +317,10 @@ def mix(seed, index):
     # By numbers of its own: the cases of a seed stay what they were beside their lists.
     chooser = random.Random(f"{seed}/{index}/selection")
     if takes_selection(made, mode) and chooser.random() < 0.15:
-        made["attention"]["selection"] = selection(chooser)
+        made["attention"]["selection"] = selection(chooser, length)
+        levels = random.Random(f"{seed}/{index}/hierarchy")
+        if levels.random() < 0.4:
+            made["attention"]["selection"] = hierarchy(levels, made, length)
     return named(made)
 
 

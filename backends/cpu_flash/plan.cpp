@@ -68,7 +68,9 @@ void set_chosen_keys(Item& tile, const ForwardBatch& batch, const AttentionLayer
   const std::int64_t token = first_token(batch, tile.request) + tile.row_begin / group;
   const int list = layer.selection_group(tile.kv_head * group);
   tile.key_begin = 0;
-  tile.key_end = std::ssize(batch.chosen->list(token, list)) * batch.chosen->unit;
+  tile.key_end =
+      std::ssize(batch.chosen->list(token, list)) * batch.chosen->unit +
+      window_beside_list(batch, layer, tile.request, tile.row_begin, tile.kv_head).size();
 }
 
 bool has_few_rows(const ForwardBatch& batch, const AttentionLayer& layer, std::int64_t request) {
@@ -110,6 +112,14 @@ std::vector<Item> tiles_of_rows(const ForwardBatch& batch, const AttentionLayer&
 
 }  // namespace
 
+KeyRun window_beside_list(const ForwardBatch& batch, const AttentionLayer& layer,
+                          std::int64_t request, std::int64_t row, int kv_head) {
+  const int group = layer.group_size();
+  const std::int64_t end = batch.kv_len(request) - batch.q_len(request) + row / group + 1;
+  const std::int64_t keys = layer.selection.window_of(layer.selection_group(kv_head * group));
+  return {std::max<std::int64_t>(end - keys, 0), std::max<std::int64_t>(end, 0)};
+}
+
 WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, std::int64_t split_keys,
                    int threads_of_whole_rows) {
   WorkPlan plan;
@@ -121,7 +131,9 @@ WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, std::
     for (tile.kv_head = 0; tile.kv_head < layer.heads_kv; tile.kv_head += heads) {
       tile.kv_heads = std::min(heads, layer.heads_kv - tile.kv_head);
       if (batch.chosen) set_chosen_keys(tile, batch, layer);
-      plan_tile(plan, tile, rows <= WorkPlan::kMaxSplitRows, split_keys);
+      plan_tile(
+          plan, tile, rows <= WorkPlan::kMaxSplitRows,
+          layer.selection.weighs_units() ? round_up(split_keys, layer.selection.unit) : split_keys);
     }
   }
   // Longest first keeps the threads' finishing times close. Stable: neighbours share K and V.

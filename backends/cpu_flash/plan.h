@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lib/batch/forward_batch.h"
+#include "lib/batch/key_run.h"
 #include "lib/model/attention_layer.h"
 
 namespace attnbench::cpu_flash {
@@ -17,7 +18,8 @@ inline constexpr std::int64_t kDirectRows = 8;
 /// Rows of one request that share a KV head, counted token * group_size + head within the group.
 /// What one thread computes in one go: rows [row_begin, row_end) over keys [key_begin, key_end). Of
 /// a layer with a selection these count along the list of the rows' token: `unit` for each entry,
-/// also for one that is none.
+/// also for one that is none, and behind them the keys of the window that the rows see. Where units
+/// are weighed, no item ends inside of one.
 struct Item {
   std::int64_t request = 0;
   int kv_head = 0;
@@ -65,6 +67,11 @@ struct WorkPlan {
     return layer.head_dim_qk > 256 || rows <= kDirectRows ? 32 : 64;
   }
 };
+
+/// Of a layer with a selection, the latest keys that rows from `row` on of a request see beside
+/// their list.
+[[nodiscard]] KeyRun window_beside_list(const ForwardBatch& batch, const AttentionLayer& layer,
+                                        std::int64_t request, std::int64_t row, int kv_head);
 
 /// Keys of a piece where keys are split, and what else may be tried.
 inline constexpr std::int64_t kSplitKeys = 512;

@@ -53,6 +53,11 @@ std::vector<Scratch> carve(Carver& carver, const WorkPlan& plan, const Attention
   first.row_pointers = carver.take<const std::byte*>(kPointerLists * 2 * (g.tile_keys + kKeySlack));
   if (layer.selection.exists()) first.keys = carver.take<std::int32_t>(plan.max_keys);
   first.rows = carve_rows(carver, g.padded_rows);
+  if (layer.selection.weighs_units()) {
+    first.units.out = carver.take<float>(plan.max_rows * g.out_stride);
+    first.units.highest = carver.take<float>(plan.max_rows);
+    first.units.sum = carver.take<float>(plan.max_rows);
+  }
   std::vector<Scratch> heads{first};
   while (std::ssize(heads) < plan.max_heads) {
     Scratch& s = heads.emplace_back(first);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -103,7 +104,7 @@ void load_rows(const ForwardBatch& batch, const Item& item, const Geometry& g, c
 }
 
 /// The keys that the item's part of its token's list names: none for an entry of -1, and none
-/// behind the query. Returns how many.
+/// behind the query. Those of a window follow. Returns how many.
 std::int64_t load_chosen_keys(const ForwardBatch& batch, const Item& item, std::int32_t* to) {
   const AttentionLayer& layer = batch.problem->layer;
   const std::int64_t unit = layer.selection.unit;
@@ -112,11 +113,17 @@ std::int64_t load_chosen_keys(const ForwardBatch& batch, const Item& item, std::
   const std::int64_t place = batch.kv_len(item.request) - batch.q_len(item.request) + token;
   const std::span<const std::int32_t> list = listed_units(
       batch, first_token(batch, item.request) + token, layer.selection_group(item.kv_head * group));
+  const std::int64_t listed = std::ssize(list) * unit;
+  const KeyRun window =
+      window_beside_list(batch, layer, item.request, item.row_begin, item.kv_head);
   std::int64_t count = 0;
-  for (std::int64_t i = item.key_begin; i < item.key_end; ++i) {
+  for (std::int64_t i = item.key_begin; i < std::min(item.key_end, listed); ++i) {
     const std::int64_t entry = list[to_size(i / unit)];
     const std::int64_t key = entry * unit + i % unit;
     if (entry >= 0 && key <= place) to[count++] = static_cast<std::int32_t>(key);
+  }
+  for (std::int64_t i = std::max(item.key_begin, listed); i < item.key_end; ++i) {
+    to[count++] = static_cast<std::int32_t>(window.begin + i - listed);
   }
   return count;
 }
@@ -222,6 +229,78 @@ Item of_head(const Item& item, int head) {
   return one;
 }
 
+/// What the tiles of an item's head have in common.
+TileWork work_of(const ForwardBatch& batch, const Item& one, int variant, bool whole_rows,
+                 const Kernels& kernels, const Geometry& g, const Scratch& s) {
+  const AttentionLayer& layer = batch.problem->layer;
+  const KvPool& pool = *batch.token_to_kv_pool;
+  return {pool.dtype,
+          layer.shares_row_of_k_and_v(),
+          pool.scales == KvScales::kBlock,
+          whole_rows,
+          load_queries(batch, one, variant, kernels, g, s),
+          one.rows(),
+          g,
+          s,
+          {logit_scale(batch, one), static_cast<float>(layer.logit_cap), layer.temperature_len > 0,
+           layer.has_alibi, !layer.causal,
+           s.rows.seen[0].mask != nullptr || batch.multi_item.has_value()}};
+}
+
+/// Adds what the rows have of some keys to the sums over units: through their own softmax and
+/// `score`, or, of a window's keys, as they are.
+void add_unit(const Item& item, const Geometry& g, const Scratch& s, std::optional<float> score) {
+  for (std::int64_t r = 0; r < item.rows(); ++r) {
+    const bool any = s.rows.highest[r] != kMinusInfinity;
+    const float top = score ? *score / kLn2 : s.rows.highest[r];
+    if (!any || top == kMinusInfinity) continue;
+    const float highest = std::max(s.units.highest[r], top);
+    const float kept = std::exp2(s.units.highest[r] - highest), added = std::exp2(top - highest);
+    const float factor = score ? added / s.rows.sum[r] : added;
+    s.units.highest[r] = highest;
+    s.units.sum[r] = s.units.sum[r] * kept + (score ? added : s.rows.sum[r] * added);
+    float* const to = s.units.out + r * g.out_stride;
+    const float* const from = s.out + r * g.out_stride;
+    for (std::int64_t d = 0; d < g.padded_dv; ++d) to[d] = to[d] * kept + from[d] * factor;
+  }
+}
+
+void clear_rows(const Item& item, const Geometry& g, const Scratch& s) {
+  std::fill_n(s.rows.highest, g.padded_rows, kMinusInfinity);
+  std::fill_n(s.rows.sum, g.padded_rows, 0.0f);
+  std::fill_n(s.out, item.rows() * g.out_stride, 0.0f);
+}
+
+/// The item's entries one after the other, then the window; rows are left as one softmax leaves
+/// them.
+void run_units(const ForwardBatch& batch, const Item& planned, const Kernels& kernels,
+               const Geometry& g, const Scratch& s) {
+  const AttentionLayer& layer = batch.problem->layer;
+  const std::int64_t unit = layer.selection.unit, group = layer.group_size();
+  const std::span<const float> scores =
+      listed_scores(batch, first_token(batch, planned.request) + planned.row_begin / group,
+                    layer.selection_group(planned.kv_head * static_cast<int>(group)));
+  const TileWork work = work_of(batch, planned, 0, false, kernels, g, s);
+  std::fill_n(s.units.highest, planned.rows(), kMinusInfinity);
+  std::fill_n(s.units.sum, planned.rows(), 0.0f);
+  std::fill_n(s.units.out, planned.rows() * g.out_stride, 0.0f);
+  for (Item part = planned; part.key_begin < planned.key_end; part.key_begin = part.key_end) {
+    const std::int64_t entry = part.key_begin / unit;
+    const bool listed = entry < std::ssize(scores);
+    part.key_end = listed ? (entry + 1) * unit : planned.key_end;
+    Item keys = part;
+    keys.key_end = load_chosen_keys(batch, part, s.keys);
+    keys.key_begin = 0;
+    if (keys.key_end == 0) continue;
+    clear_rows(planned, g, s);
+    run_keys(batch, keys, kernels, {&work, 1});
+    add_unit(planned, g, s, listed ? std::optional(scores[to_size(entry)]) : std::nullopt);
+  }
+  std::copy_n(s.units.highest, planned.rows(), s.rows.highest);
+  std::copy_n(s.units.sum, planned.rows(), s.rows.sum);
+  std::copy_n(s.units.out, planned.rows() * g.out_stride, s.out);
+}
+
 void write_item(const ForwardBatch& batch, const Item& item, const Geometry& g, const Scratch& s,
                 const Partials& partials) {
   if (item.partial >= 0) {
@@ -244,9 +323,9 @@ void write_item(const ForwardBatch& batch, const Item& item, const Geometry& g, 
 void run_item(const ForwardBatch& batch, const Item& planned, const Kernels& kernels,
               std::span<const Scratch> scratch, const Partials& partials) {
   const AttentionLayer& layer = batch.problem->layer;
-  const KvPool& pool = *batch.token_to_kv_pool;
+  const bool weighs_units = layer.selection.weighs_units();
   Item item = planned;
-  if (batch.chosen) {
+  if (batch.chosen && !weighs_units) {
     item.key_end = load_chosen_keys(batch, planned, scratch[0].keys);
     item.key_begin = 0;
   }
@@ -258,6 +337,11 @@ void run_item(const ForwardBatch& batch, const Item& planned, const Kernels& ker
     if (one.partial >= 0) s.out = partials.out + one.partial * g.out_stride;
     load_rows(batch, one, g, s);
   }
+  if (weighs_units) {
+    run_units(batch, item, kernels, g, of[0]);
+    write_item(batch, item, g, of[0], partials);
+    return;
+  }
   const std::int64_t place =
       batch.kv_len(item.request) - batch.q_len(item.request) + item.row_begin / layer.group_size();
   std::vector<TileWork> work;
@@ -265,19 +349,8 @@ void run_item(const ForwardBatch& batch, const Item& planned, const Kernels& ker
        variant_keys(layer.dual_chunk, place, item.key_begin, item.key_end)) {
     work.clear();
     for (int head = 0; head < item.kv_heads; ++head) {
-      const Scratch& s = of[to_size(head)];
-      const Item one = of_head(item, head);
-      work.push_back({pool.dtype,
-                      layer.shares_row_of_k_and_v(),
-                      pool.scales == KvScales::kBlock,
-                      item.kv_heads > 1,
-                      load_queries(batch, one, part.variant, kernels, g, s),
-                      item.rows(),
-                      g,
-                      s,
-                      {logit_scale(batch, one), static_cast<float>(layer.logit_cap),
-                       layer.temperature_len > 0, layer.has_alibi, !layer.causal,
-                       s.rows.seen[0].mask != nullptr || batch.multi_item.has_value()}});
+      work.push_back(work_of(batch, of_head(item, head), part.variant, item.kv_heads > 1, kernels,
+                             g, of[to_size(head)]));
     }
     Item keys = item;
     keys.key_begin = part.begin;

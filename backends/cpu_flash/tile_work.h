@@ -38,6 +38,14 @@ struct LogitRule {
   bool hides = false;       ///< keys within a row's range: draft nodes, other items
 };
 
+/// What has been summed over units that each have a softmax of their own, while `out`, `highest`
+/// and `sum` of the rows are those of one unit. Null where units are not weighed.
+struct SoftmaxOfUnits {
+  float* out = nullptr;      ///< [rows, padded dv + gap]
+  float* highest = nullptr;  ///< [rows] as SoftmaxRows'
+  float* sum = nullptr;      ///< likewise
+};
+
 /// Lists of a tile's rows of K and of V: of this tile and the next, of one head of several, and
 /// what is asked for.
 inline constexpr std::int64_t kPointerLists = 4;
@@ -53,6 +61,7 @@ struct Scratch {
   const std::byte** row_pointers = nullptr;  ///< [lists, 2, tile keys + slack]
   std::int32_t* keys = nullptr;              ///< [keys of an item] chosen ones; null: all
   SoftmaxRows rows;
+  SoftmaxOfUnits units;
 };
 
 /// How an item's queries lie, ready for the product that reads them.

@@ -153,6 +153,9 @@ class PluginBackend final : public Backend {
       return Support::no(
           "no chosen keys: it does not say that it reads their lists (reads_selection)");
     }
+    if (problem.layer.selection.is_hierarchical()) {
+      return Support::no("no hierarchical sparse attention: a plug-in is not told of its window");
+    }
     if (problem.step == StepPart::kIndexer && problem.layer.selection.takes_maxima()) {
       return Support::no("no maxima of units: a plug-in is not asked for them");
     }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "lib/base/counter_hash.h"
@@ -12,6 +14,8 @@
 
 namespace attnbench {
 namespace {
+
+constexpr float kNoScore = -std::numeric_limits<float>::infinity();
 
 /// First keys that always remain under SelectionPattern::kRecent (StreamingLLM's attention sinks).
 constexpr std::int64_t kFirstKeys = 4;
@@ -54,7 +58,7 @@ class ListOfUnits {
         entries_(entries_of(rule, position)),
         room_(different_units(rule.pattern, entries_)),
         position_(position),
-        units_(position / rule.unit + 1),
+        units_(rule.candidates(position)),
         taken_(to_size(units_)) {}
 
   [[nodiscard]] std::vector<std::int32_t> chosen(std::uint64_t seed) && {
@@ -77,7 +81,7 @@ class ListOfUnits {
 
   /// Where the query sees more units than there is room for.
   void take_some(std::uint64_t seed, Draws& draws) {
-    take(units_ - 1);
+    if (!rule_.is_hierarchical()) take(units_ - 1);
     switch (rule_.pattern) {
       case SelectionPattern::kUniform:
       case SelectionPattern::kHoles:
@@ -104,7 +108,8 @@ class ListOfUnits {
 
   /// Names units of the list again until it is full.
   void repeat(Draws& draws) {
-    for (const std::int64_t units = std::ssize(list_); std::ssize(list_) < entries_;) {
+    const std::int64_t units = std::ssize(list_);
+    while (units > 0 && std::ssize(list_) < entries_) {
       list_.push_back(list_[to_size(draws.below(units))]);
     }
   }
@@ -123,7 +128,7 @@ class ListOfUnits {
   void take_first_and_latest() {
     const std::int64_t first = std::min(ceil_div(kFirstKeys, rule_.unit), entries_ / 2);
     for (std::int64_t unit = 0; unit < first; ++unit) take(unit);
-    for (std::int64_t unit = units_ - 2; std::ssize(list_) < entries_; --unit) take(unit);
+    for (std::int64_t unit = units_ - 1; std::ssize(list_) < entries_; --unit) take(unit);
   }
 
   /// A run that begins with a page.
@@ -135,7 +140,7 @@ class ListOfUnits {
 
   /// Where there is no room for all pages, of some all over the context.
   void take_one_of_each_page(Draws& draws) {
-    const std::int64_t page = rule_.page_size, keys = position_ + 1;
+    const std::int64_t page = rule_.page_size, keys = std::min(position_ + 1, units_ * rule_.unit);
     const std::int64_t pages = ceil_div(keys, page), taken = std::min(pages, room_ - 1);
     for (std::int64_t i = 0; i < taken; ++i) {
       const std::int64_t begin = i * pages / taken * page;
@@ -148,8 +153,11 @@ class ListOfUnits {
     const std::int64_t tile = position_ / kNeighbours;
     // A list has an entry less where no tail is open, and the last key of a unit is the first.
     const std::int64_t less = rule_.tail == SelectionTail::kOpen ? 1 : 0;
-    const std::int64_t first = std::max(tile * kNeighbours, rule_.topk * rule_.unit - less);
-    const std::int64_t units = first / rule_.unit + 1;
+    const std::int64_t first_without_all = rule_.is_hierarchical()
+                                               ? rule_.window + (rule_.topk + 1) * rule_.unit - 1
+                                               : rule_.topk * rule_.unit - less;
+    const std::int64_t first = std::max(tile * kNeighbours, first_without_all);
+    const std::int64_t units = rule_.candidates(first);
     const auto common = static_cast<std::int64_t>(
         std::llround(rule_.overlap * static_cast<double>(rule_.topk - less - 1)));
     Draws draws(combine(combine(seed, 2), static_cast<std::uint64_t>(tile)));
@@ -196,17 +204,23 @@ std::span<const std::int32_t> ChosenKeys::list(std::int64_t token, std::int64_t 
 }
 
 ChosenKeys ChosenKeys::of_tokens(std::int64_t first, std::int64_t count) const {
-  const auto part = [&](const std::vector<std::int32_t>& all, std::int64_t per_token) {
+  const auto part = [&](const auto& all, std::int64_t per_token) {
     const auto begin = all.begin() + first * per_token;
-    return std::vector<std::int32_t>(begin, begin + count * per_token);
+    return std::remove_cvref_t<decltype(all)>(begin, begin + count * per_token);
   };
-  return {part(indices, groups * width), part(lengths, groups), groups, width, unit};
+  return {part(indices, groups * width),
+          part(lengths, groups),
+          groups,
+          width,
+          unit,
+          scores.empty() ? scores : part(scores, groups * width)};
 }
 
 void ChosenKeys::pad(std::int64_t tokens) {
   const std::int64_t columns = groups * width;
   indices.resize(to_size(tokens * columns), -1);
   lengths.resize(to_size(tokens * groups), 0);
+  if (!scores.empty()) scores.resize(to_size(tokens * columns), kNoScore);
 }
 
 ChosenKeys choose_keys(const AttentionLayer& layer, std::int64_t position, std::int64_t queries,
@@ -220,12 +234,30 @@ ChosenKeys choose_keys(const AttentionLayer& layer, std::int64_t position, std::
     const std::int64_t own = position + i / chosen.groups;
     const auto group = static_cast<std::uint64_t>(i % chosen.groups);
     std::vector<std::int32_t> list;
-    if (own >= 0) list = ListOfUnits(rule, own).chosen(combine(seed, group));
+    if (own >= 0 && i % chosen.groups >= rule.window_heads) {
+      list = ListOfUnits(rule, own).chosen(combine(seed, group));
+    }
     const auto columns =
         std::span(chosen.indices).subspan(to_size(i * rule.topk), to_size(rule.topk));
     chosen.lengths[to_size(i)] = place(rule, list, columns);
   }
+  draw_scores(rule, position, seed, chosen);
   return chosen;
+}
+
+void draw_scores(const Selection& rule, std::int64_t position, std::uint64_t seed,
+                 ChosenKeys& chosen) {
+  if (!rule.weighs_units()) return;
+  constexpr double kMostFromMiddle = 2;  // the weights of two units differ by e^4 at most
+  const double middle = std::log(static_cast<double>(rule.unit));
+  const std::size_t columns = to_size(chosen.groups * chosen.width);
+  for (std::size_t i = 0; i < chosen.indices.size(); ++i) {
+    const std::uint64_t token = static_cast<std::uint64_t>(position) + i / columns;
+    const std::uint64_t bits = combine(combine(combine(seed, 3), token), i % columns);
+    const double share = static_cast<double>(bits >> 11) * 0x1p-53;
+    const double score = middle + kMostFromMiddle * (2 * share - 1);
+    chosen.scores.push_back(chosen.indices[i] < 0 ? kNoScore : static_cast<float>(score));
+  }
 }
 
 }  // namespace attnbench

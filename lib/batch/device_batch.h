@@ -30,6 +30,8 @@ struct DeviceBatch {
   /// [T, groups, topk] and [T, groups] as ChosenKeys'; null where the layer has no selection.
   const std::int32_t* topk_indices = nullptr;
   const std::int32_t* topk_length = nullptr;
+  const float* topk_scores =
+      nullptr;  ///< [T, groups, topk] likewise; null where nothing is weighed
   const std::int32_t* state_indices = nullptr;      ///< [B] as ForwardBatch's
   const std::uint8_t* has_initial_state = nullptr;  ///< [B] as ForwardBatch's
   /// [T] as SpecInfo's; null without a draft tree.

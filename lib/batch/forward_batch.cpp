@@ -58,4 +58,12 @@ std::span<const std::int32_t> listed_units(const ForwardBatch& batch, std::int64
           to_size(chosen.lengths[to_size(list)])};
 }
 
+std::span<const float> listed_scores(const ForwardBatch& batch, std::int64_t token,
+                                     std::int64_t group) {
+  const ChosenKeys& chosen = *batch.chosen;
+  const std::int64_t list = token * chosen.groups + group;
+  return {device_batch_of(batch).topk_scores + list * chosen.width,
+          to_size(chosen.lengths[to_size(list)])};
+}
+
 }  // namespace attnbench

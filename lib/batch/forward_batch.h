@@ -117,6 +117,9 @@ struct ForwardBatch {
 /// there.
 [[nodiscard]] std::span<const std::int32_t> listed_units(const ForwardBatch& batch,
                                                          std::int64_t token, std::int64_t group);
+/// The scores of these entries, of a layer that weighs units.
+[[nodiscard]] std::span<const float> listed_scores(const ForwardBatch& batch, std::int64_t token,
+                                                   std::int64_t group);
 
 /// The scales of a step's queries; they lie where its tensors do.
 [[nodiscard]] inline QScaleArray q_scale_array(const ForwardBatch& batch) {

@@ -165,7 +165,14 @@ std::vector<KeyRun> KeySet::chosen_by(std::int64_t token, std::int64_t head_grou
   for (const std::int64_t index : chosen_->list(token, head_group)) {
     if (index >= 0) runs.push_back({index * unit, (index + 1) * unit});
   }
+  runs.push_back(window_of(token, head_group));
   return united(std::move(runs));
+}
+
+/// The latest keys that a hierarchical selection shows beside its list; empty where it shows none.
+KeyRun KeySet::window_of(std::int64_t token, std::int64_t head_group) const {
+  const std::int64_t end = prefix_len() + token + 1;
+  return {std::max<std::int64_t>(end - layer_.selection.window_of(head_group), 0), end};
 }
 
 std::vector<KeyRun> KeySet::shown(std::int64_t token) const {
@@ -191,13 +198,16 @@ std::vector<KeyRun> KeySet::seen_by_group(std::int64_t head_group) const {
   std::vector<bool> marks(to_size(request_.kv_len));
   for (std::int64_t token = 0; token < request_.q_len; ++token) {
     const std::vector<KeyRun> keys = shown(token);
-    for (const std::int64_t index : chosen_->list(token, head_group)) {
-      if (index < 0) continue;
+    const auto mark = [&](const KeyRun& listed) {
       for (const KeyRun& run : keys) {
-        const std::int64_t begin = std::max(run.begin, index * chosen_->unit);
-        const std::int64_t end = std::min(run.end, (index + 1) * chosen_->unit);
+        const std::int64_t begin = std::max(run.begin, listed.begin);
+        const std::int64_t end = std::min(run.end, listed.end);
         for (std::int64_t key = begin; key < end; ++key) marks[to_size(key)] = true;
       }
+    };
+    mark(window_of(token, head_group));
+    for (const std::int64_t index : chosen_->list(token, head_group)) {
+      if (index >= 0) mark({index * chosen_->unit, (index + 1) * chosen_->unit});
     }
   }
   std::vector<KeyRun> keys;
@@ -351,6 +361,13 @@ std::string describe_mask(const Problem& problem) {
         "of topk_indices[token, group] stands for the keys u {0} to u {0} + {0} - 1, an entry of "
         "-1 for none, and query head h reads group floor(h {1} / {2})",
         layer.selection.unit, layer.selection_groups(), layer.heads_q);
+    if (const Selection& chosen = layer.selection; chosen.window > 0) {
+      rule +=
+          fmt::format("; heads of {} also see the latest {} keys up to the query's own",
+                      chosen.fuses_window ? "all groups"
+                                          : fmt::format("the first {} groups", chosen.window_heads),
+                      chosen.window);
+    }
   }
   if (layer.attention_chunk > 0) {
     rule += fmt::format(

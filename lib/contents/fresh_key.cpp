@@ -31,8 +31,12 @@ FreshKeyChoice positions_of(const Case& c, const Request& request) {
   const std::int64_t last = request.kv_len - tokens_of_items(request.items) - 1;
   if (first > last) return {};
   if (c.layer.is_cross_attention) return {first, last - first + 1};
-  // The one key that all lists of the last query are sure to have.
-  if (c.layer.selection.exists()) return {last, 1};
+  // The one key that all lists of the last query are sure to have. Where lists end before a window
+  // that no head sees, there is none.
+  if (const Selection& rule = c.layer.selection; rule.exists()) {
+    if (rule.is_hierarchical() && rule.window_of(0) == 0) return {};
+    return {last, 1};
+  }
   // Keys before this step's are seen by all queries, a draft tree's too. Of the step's own keys
   // a causal mask hides the later ones from most queries, and a tree all but a node's own.
   if (request.prefix_len() > first) return {first, request.prefix_len() - first};
@@ -50,7 +54,7 @@ float size_for(const Case& c, const Request& request, double weight) {
   std::int64_t seen =
       request.kv_len - tokens_of_items(request.items) - first_visible(layer, request);
   if (layer.selection.exists()) {
-    seen = std::min(seen, layer.selection.topk * layer.selection.unit);
+    seen = std::min(seen, layer.selection.topk * layer.selection.unit + layer.selection.window);
   }
   const auto keys = static_cast<double>(std::max<std::int64_t>(seen, 1));
   // A query's dims have variance 1, and 2 where the direction of the fresh key is added to them.

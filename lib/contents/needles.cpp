@@ -88,6 +88,12 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
       }
     }
   }
+  if (const std::int64_t window = c.layer.selection.window; window > 0) {
+    for (const std::int64_t row : {first_row, last_row}) {
+      add_if_inside(positions, row - window, begin, end);
+      add_if_inside(positions, row - window + 1, begin, end);
+    }
+  }
   // Keys of items are forbidden to the queries of all others, delimiters to all.
   std::int64_t delimiter = end - tokens_of_items(request.items);
   for (const std::int64_t length : request.items) {

@@ -114,10 +114,10 @@ Count bytes_of_q_scales(const Case& c) {
          kScaleBytes;
 }
 
-/// topk_indices and topk_length, of all columns.
+/// topk_indices, topk_length and the scores of weighed units, of all columns.
 Count bytes_of_lists(const Case& c) {
   if (!c.layer.selection.exists()) return 0;
-  return Count(c.q_tokens()) * c.layer.selection_groups() * (c.layer.selection.topk + 1) *
+  return Count(c.q_tokens()) * c.layer.selection_groups() * (c.layer.selection.columns() + 1) *
          kListEntryBytes;
 }
 

@@ -481,6 +481,28 @@ TEST(Cost, matches_enumeration_on_every_small_case) {
   for (const Case& c : small_ragged_cases()) expect_matches_enumeration(c);
 }
 
+TEST(Cost, of_weighed_pages_counts_their_scores_and_the_window_s_keys) {
+  Case c = batch_of(1, 1, 1024);
+  c.kv_cache.page_size = 16;
+  c.layer.selection = {.topk = 4,
+                       .unit = 16,
+                       .groups = SelectionGroups::kKvHeads,
+                       .pattern = SelectionPattern::kRecent,
+                       .window = 40,
+                       .fuses_window = true,
+                       .softmax = SelectionSoftmax::kUnits};
+  const Cost weighed = count_cost(c);
+  EXPECT_EQ(weighed.visible_pairs, 4 * 16 + 40);
+  EXPECT_EQ(weighed.kv_bytes_unique, (4 * 16 + 40) * 8 * (128 + 128) * 2);
+  c.layer.selection.softmax = SelectionSoftmax::kKeys;
+  const Cost plain = count_cost(c);
+  EXPECT_EQ(plain.flops, weighed.flops);
+  EXPECT_EQ(weighed.bytes_unique - plain.bytes_unique, 8 * 4 * 4) << "a score of each entry";
+  c.layer.selection.window_heads = 2;
+  c.layer.selection.fuses_window = false;
+  EXPECT_EQ(count_cost(c).kv_bytes_unique, (6 * 4 * 16 + 2 * 40) * (128 + 128) * 2);
+}
+
 // Two queries of one request, which see 100 and 101 keys, and 6 of them are chosen for each.
 TEST(Cost, of_chosen_keys_counts_their_rows_their_pages_and_the_lists) {
   Case c = batch_of(1, 2, 1);

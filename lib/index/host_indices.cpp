@@ -39,6 +39,7 @@ HostIndices::HostIndices(const ForwardBatch& batch, std::int64_t page_size)
   if (batch.chosen) {
     batch_.topk_indices = batch.chosen->indices.data();
     batch_.topk_length = batch.chosen->lengths.data();
+    if (!batch.chosen->scores.empty()) batch_.topk_scores = batch.chosen->scores.data();
   }
   if (!batch.spec_info || !batch.encoder_lens.empty()) return;
   batch_.custom_mask = batch.spec_info->custom_mask.data();

@@ -24,6 +24,19 @@ namespace {
 
 constexpr std::size_t kWidth = 100;
 
+/// ", before a window of 512 keys, which all heads see".
+std::string window_text(const Selection& rule) {
+  if (rule.window == 0) return "";
+  const std::string who = rule.fuses_window       ? ", which all heads see"
+                          : rule.window_heads > 0 ? ""
+                                                  : " that no head sees";
+  const std::string alone = rule.window_heads > 0
+                                ? fmt::format("; {} KV head{} only the window", rule.window_heads,
+                                              rule.window_heads == 1 ? " sees" : "s see")
+                                : "";
+  return fmt::format(", before a window of {} keys{}{}", rule.window, who, alone);
+}
+
 std::string geometry_text(const Case& c) {
   const AttentionLayer& l = c.layer;
   std::vector<std::string> parts = {
@@ -62,7 +75,8 @@ std::string geometry_text(const Case& c) {
                     chosen.unit > 1 ? fmt::format(" x {}", chosen.unit) : "",
                     chosen.has_tail() ? fmt::format(", tail {}", to_string(chosen.tail)) : "",
                     to_string(chosen.pattern), l.selection_groups() > 1 ? ", by KV head" : "") +
-        (chosen.takes_maxima() ? ", by maxima" : ""));
+        (chosen.takes_maxima() ? ", by maxima" : "") +
+        (chosen.weighs_units() ? ", each entry weighed" : "") + window_text(chosen));
   }
   if (std::ranges::any_of(c.requests, [](const Request& r) { return !r.items.empty(); })) {
     parts.emplace_back("items apart from each other");

@@ -112,6 +112,19 @@ inline constexpr std::array kSelectionScores = {SelectionScore::kSum, SelectionS
   return score == SelectionScore::kSum ? "sum" : "max";
 }
 
+/// What a key's weight is normalised over.
+enum class SelectionSoftmax : std::uint8_t {
+  kKeys,  ///< all keys that the query sees
+  /// Each entry of a list has a softmax of its own keys, and the entries are weighted by a softmax
+  /// of scores that a selector left (hierarchical sparse attention).
+  kUnits,
+};
+inline constexpr std::array kSelectionSoftmaxes = {SelectionSoftmax::kKeys,
+                                                   SelectionSoftmax::kUnits};
+[[nodiscard]] constexpr std::string_view to_string(SelectionSoftmax softmax) {
+  return softmax == SelectionSoftmax::kKeys ? "keys" : "units";
+}
+
 /// Sparse attention: another kernel chose the keys of each query. Of the keys that the layer's mask
 /// shows, a query sees those of its list, and a key that the list names twice takes part twice.
 struct Selection {
@@ -128,8 +141,31 @@ struct Selection {
   int index_heads = 64;         ///< of the indexer that scores keys (StepPart::kIndexer); kMax: one
                                 ///< for each group
   bool has_duplicates = false;  ///< kCaptured: some list names a unit more than once
+  /// Latest keys of a query, its own among them, that lists leave out, together with each unit that
+  /// one of them touches (SGLang's HSA, --hsa-window-size). 0: there are none.
+  std::int64_t window = 0;
+  bool fuses_window = false;  ///< heads with lists see the window's keys beside their own
+  /// So many first KV heads of the rank see the window's keys only, and their lists are empty.
+  int window_heads = 0;
+  SelectionSoftmax softmax = SelectionSoftmax::kKeys;
 
   [[nodiscard]] constexpr bool exists() const { return topk > 0; }
+  [[nodiscard]] constexpr bool weighs_units() const { return softmax == SelectionSoftmax::kUnits; }
+  /// Numbers of 4 bytes of a list: units, and scores where these are weighed.
+  [[nodiscard]] constexpr std::int64_t columns() const { return topk * (weighs_units() ? 2 : 1); }
+  /// Hierarchical sparse attention: lists name complete units before the window only, since a unit
+  /// that is still growing has no representation to be scored by.
+  [[nodiscard]] constexpr bool is_hierarchical() const { return window > 0 || weighs_units(); }
+  /// Units that a list of the query at `position` among its request's keys can name: 0 to this - 1.
+  [[nodiscard]] constexpr std::int64_t candidates(std::int64_t position) const {
+    if (position < 0) return 0;
+    if (!is_hierarchical()) return position / unit + 1;
+    return position + 1 > window ? (position + 1 - window) / unit : 0;
+  }
+  /// The latest keys that the heads of a group see beside their list: 0 without a window.
+  [[nodiscard]] constexpr std::int64_t window_of(std::int64_t group) const {
+    return fuses_window || group < window_heads ? window : 0;
+  }
   /// Whether an entry of each list is kept for the query's own unit.
   [[nodiscard]] constexpr bool has_tail() const { return tail != SelectionTail::kCounted; }
   [[nodiscard]] constexpr bool takes_maxima() const { return score == SelectionScore::kMax; }

@@ -63,12 +63,12 @@ std::optional<WrongEntry> wrong_length(const ChosenKeys& lists) {
 }
 
 /// Of the lists of a request whose first query is token `first` of the step.
-std::optional<WrongEntry> wrong_unit(const ChosenKeys& lists, const Request& request,
-                                     std::int64_t first) {
+std::optional<WrongEntry> wrong_unit(const Selection& rule, const ChosenKeys& lists,
+                                     const Request& request, std::int64_t first) {
   for (std::int64_t token = 0; token < request.q_len; ++token) {
-    const std::int64_t own = request.prefix_len() + token;
-    const std::int64_t most = own < 0 ? -1 : own / lists.unit;
+    const std::int64_t candidates = rule.candidates(request.prefix_len() + token);
     for (std::int64_t at = 0; at < lists.groups * lists.width; ++at) {
+      const std::int64_t most = at / lists.width < rule.window_heads ? -1 : candidates - 1;
       const std::int64_t unit = lists.indices[to_size(token * lists.groups * lists.width + at)];
       if (unit >= -1 && unit <= most) continue;
       return WrongEntry{{first + token, at / lists.width, at % lists.width}, unit, most};
@@ -134,16 +134,20 @@ bool read_captured_lists(const StrictMap& mix, Case& c, Problems& problems) {
   std::int64_t first = 0;
   for (Request& request : c.requests) {
     auto own = std::make_shared<ChosenKeys>(lists.of_tokens(first, request.q_len));
-    if (const auto wrong = wrong_unit(*own, request, first)) {
+    if (const auto wrong = wrong_unit(rule, *own, request, first)) {
       problems.add(
           pattern.place_of("file"),
           fmt::format("unit {} of token {}, group {}, column {}", wrong->found, wrong->at.token,
                       wrong->at.group, wrong->at.column),
           wrong->most < 0
-              ? "-1 only: the query stands before key 0"
-              : fmt::format("-1, or 0 to {}: the units of {} up to the query's own, which is at {}",
-                            wrong->most,
+              ? rule.is_hierarchical() ? "-1 only: there is no complete unit before its window, or "
+                                         "its KV head sees the window only"
+                                       : "-1 only: the query stands before key 0"
+              : fmt::format("-1, or 0 to {}: the {}units of {} {} the query's own, which is at {}",
+                            wrong->most, rule.is_hierarchical() ? "complete " : "",
                             rule.unit == 1 ? "1 key" : fmt::format("{} keys", rule.unit),
+                            rule.window > 0 ? fmt::format("before the {} keys up to", rule.window)
+                                            : "up to",
                             request.prefix_len() + wrong->at.token - first));
       return false;
     }

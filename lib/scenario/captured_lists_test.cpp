@@ -157,5 +157,17 @@ TEST_F(CapturedLists, have_columns_of_their_own) {
   EXPECT_THAT(refusal("topk: 3, pattern: {lengths: lengths.npy}"), HasSubstr("has no file"));
 }
 
+TEST_F(CapturedLists, of_pages_before_a_window_have_no_page_that_it_touches) {
+  const std::string pages = "unit: 2, window_keys: 3, " + file_;
+  write_lists({2, -1, 0, -1, -1, -1, 0, -1, -1});
+  EXPECT_THAT(list_of(only_case(pages), 0, 0), ElementsAre(2, -1, 0));
+  write_lists({3, -1, 0, -1, -1, -1, 0, -1, -1});
+  EXPECT_THAT(refusal(pages), HasSubstr("-1, or 0 to 2: the complete units of 2 keys before the 3 "
+                                        "keys up to the query's own, which is at 8"));
+  write_lists({2, -1, 0, 0, -1, -1, 0, -1, -1});
+  EXPECT_THAT(refusal(pages), HasSubstr("there is no complete unit before its window"))
+      << "the query at position 3 has key 0 only";
+}
+
 }  // namespace
 }  // namespace attnbench

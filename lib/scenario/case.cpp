@@ -148,6 +148,9 @@ std::string why_no_indices(const Case& c) {
 
 std::string why_no_selection(const Case& c) {
   if (!c.layer.selection.exists()) return "the layer has no selection";
+  if (c.layer.selection.is_hierarchical()) {
+    return "who scores the pages of hierarchical sparse attention is not known";
+  }
   return c.mode == ForwardMode::kIdle ? "an idle step has no keys to select" : "";
 }
 
@@ -208,8 +211,11 @@ std::int64_t scored_units(const Case& c, const Request& request, std::int64_t to
 
 ChosenKeys lists_of(const AttentionLayer& layer, const Request& request, std::int64_t first,
                     std::int64_t count) {
-  if (request.captured) return request.captured->of_tokens(first, count);
-  return choose_keys(layer, request.prefix_len() + first, count, request.selection_seed);
+  const std::int64_t position = request.prefix_len() + first;
+  if (!request.captured) return choose_keys(layer, position, count, request.selection_seed);
+  ChosenKeys lists = request.captured->of_tokens(first, count);
+  draw_scores(layer.selection, position, request.selection_seed, lists);
+  return lists;
 }
 
 KeySet key_set_of(const AttentionLayer& layer, const Request& request) {

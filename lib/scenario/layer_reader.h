@@ -50,6 +50,10 @@ struct LayerChoice {
 /// Applies the keys of an `attention` map to `layer`; false after a mistake.
 [[nodiscard]] bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& problems);
 
+/// Reads a `selection`. A sparse layer of a model has one, of which a scenario may say only what it
+/// changes. False after a mistake.
+[[nodiscard]] bool read_selection(const YamlNode& node, AttentionLayer& layer, Problems& problems);
+
 /// Reads `dtype`: of activations, so never fp8.
 [[nodiscard]] std::optional<DType> read_activation_dtype(const StrictMap& mix, Problems& problems);
 

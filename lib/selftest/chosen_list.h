@@ -4,6 +4,7 @@
 // A row's list of chosen keys, as a mutant reads it: on the CPU and in a CUDA kernel.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "lib/selftest/mutant_step.h"
@@ -21,6 +22,11 @@ class ChosenList {
     const std::int64_t list = token * groups + group;
     entries_ = step.batch.topk_indices + list * columns_;
     counted_ = step.batch.topk_length[list];
+    window_ = fault_ == Fault::kNoWindowBesideList ? 0 : step.layer.selection.window_of(group);
+    if (step.layer.selection.weighs_units() && fault_ != Fault::kOneSoftmaxOfUnits) {
+      const bool stale = fault_ == Fault::kScoresOfTokenBefore && token > 0;
+      scores_ = step.batch.topk_scores + (stale ? list - groups : list) * columns_;
+    }
     const bool before = fault_ == Fault::kTopkLengthOfTokenBefore && token > 0;
     if (before) counted_ = step.batch.topk_length[list - groups];
     if (fault_ == Fault::kListDropsLastEntry && counted_ > 1) --counted_;
@@ -34,6 +40,9 @@ class ChosenList {
     const std::int64_t unit = (key - keys_late_) / unit_;
     std::int64_t named = 0;
     for (std::int64_t c = 0; c < counted_; ++c) named += entries_[c] == unit ? 1 : 0;
+    std::int64_t window_begin = position + 1 - window_;
+    if (fault_ == Fault::kWindowOfWholeUnits) window_begin = window_begin / unit_ * unit_;
+    if (window_ > 0 && key >= window_begin) named = 1;
     const bool own = unit == position / unit_;
     if (own && fault_ == Fault::kMissesOwnUnit) return 0;
     if (own && fault_ == Fault::kOwnUnitTwice) return 2 * named;
@@ -57,12 +66,33 @@ class ChosenList {
     }
   }
 
+  /// What turns the logit of a key of a weighed unit into one of a softmax over all keys: the
+  /// unit's score less the LSE of its logits, which `logit_of` gives of keys. 0 of other keys.
+  template <class LogitOf>
+  ATTNBENCH_HOST_DEVICE float shift(std::int64_t key, const LogitOf& logit_of) const {
+    const std::int64_t unit = key / unit_;
+    float weight = 0, named = 0, sum = 0;
+    for (std::int64_t c = 0; scores_ != nullptr && c < counted_; ++c) {
+      if (entries_[c] != unit) continue;
+      weight += std::exp(scores_[c]);
+      named += 1;
+    }
+    if (named == 0) return 0;
+    const float own = logit_of(key);
+    for (std::int64_t k = unit * unit_; k < (unit + 1) * unit_; ++k) {
+      sum += std::exp(logit_of(k) - own);
+    }
+    return std::log(weight / named) - own - std::log(sum);
+  }
+
  private:
   Fault fault_;
   std::int64_t unit_, columns_;
   const std::int32_t* entries_;
-  std::int64_t counted_;        ///< topk_length
-  std::int64_t keys_late_ = 0;  ///< how far behind its own place a key is read
+  std::int64_t counted_;           ///< topk_length
+  std::int64_t window_;            ///< latest keys that are seen beside the list
+  const float* scores_ = nullptr;  ///< of the entries, where these are weighed
+  std::int64_t keys_late_ = 0;     ///< how far behind its own place a key is read
 };
 
 }  // namespace attnbench

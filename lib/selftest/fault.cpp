@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 86> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 90> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -40,6 +40,10 @@ constexpr std::array<std::pair<Fault, std::string_view>, 86> kNames{{
     {Fault::kOwnUnitTwice, "chosen keys: the own unit twice"},
     {Fault::kMissesOwnUnit, "chosen keys: not the newest"},
     {Fault::kTopkLengthOfTokenBefore, "chosen keys: length before"},
+    {Fault::kNoWindowBesideList, "chosen keys: no window"},
+    {Fault::kWindowOfWholeUnits, "chosen keys: window of units"},
+    {Fault::kOneSoftmaxOfUnits, "chosen keys: units unweighed"},
+    {Fault::kScoresOfTokenBefore, "chosen keys: scores before"},
     {Fault::kIgnoresTree, "ignores the draft tree"},
     {Fault::kIgnoresWindow, "ignores the window"},
     {Fault::kWindowOffByOne, "window off by one"},

@@ -31,6 +31,8 @@ class MutantRow {
     while (token_ >= qo_indptr[request_ + 1]) ++request_;
     query_ = token_ - qo_indptr[request_];
     kv_len_ = step.batch.kv_lens[request_];
+    slots_ = step.batch.req_to_token +
+             step.batch.req_pool_indices[request_] * step.batch.req_to_token_stride;
     position_ = kv_len_ - (qo_indptr[request_ + 1] - qo_indptr[request_]) + query_;
     const int shifted = head_ + (has(Fault::kHeadMapOffByOne) ? 1 : 0);
     const int group = step.layer.heads_q / step.layer.heads_kv;
@@ -177,9 +179,6 @@ class MutantRow {
   /// Calls `visit` with each key that the row attends to, in their order.
   template <class Visit>
   ATTNBENCH_HOST_DEVICE void for_each_key(const Visit& visit) const {
-    const std::int32_t* const slots =
-        step_.batch.req_to_token +
-        step_.batch.req_pool_indices[request_] * step_.batch.req_to_token_stride;
     const std::int64_t page_size = step_.pool.page_size;
     const std::int64_t last_page = (kv_len_ - 1) / page_size;
     for (std::int64_t key = 0; key < kv_len_; ++key) {
@@ -189,20 +188,20 @@ class MutantRow {
       if (has(Fault::kSwapsTwoPages)) page = page == 0 ? last_page : page == last_page ? 0 : page;
       if (has(Fault::kLastPageIsFirst) && page == last_page) page = 0;
       if (has(Fault::kSkipsAPage) && last_page > 0 && page == last_page / 2) continue;
-      const std::int64_t slot = slots[page * page_size] + key % page_size;
+      const std::int64_t slot = slots_[page * page_size] + key % page_size;
       for (std::int64_t i = 0; i < times; ++i) visit(Key{slot, key});
       if (has(Fault::kReadsAPageTwice) && last_page > 0 && page == 0) visit(Key{slot, key});
     }
     if (step_.layer.selection.exists()) {
       ChosenList(step_, token_, head_).for_each_too_many(position_, kv_len_, [&](std::int64_t key) {
-        visit(Key{slots[key], key});
+        visit(Key{slots_[key], key});
       });
     }
     // Behind the last page a table says -1. Who rounds the number of pages up and clamps their
     // numbers reads page 0.
     if (has(Fault::kTakesMissingPageForZero) && kv_len_ > 0) visit(Key{0, kv_len_ - 1});
     if (!has(Fault::kReadsTail)) return;
-    for (std::int64_t slot = slots[kv_len_ - 1] + 1; slot % page_size != 0; ++slot) {
+    for (std::int64_t slot = slots_[kv_len_ - 1] + 1; slot % page_size != 0; ++slot) {
       visit(Key{slot, kv_len_ - 1});
     }
   }
@@ -234,7 +233,15 @@ class MutantRow {
     return dot / largest * largest;
   }
 
+  /// In a softmax over all keys.
   [[nodiscard]] ATTNBENCH_HOST_DEVICE float logit(const Key& key) const {
+    const float own = logit_of_dot(key);
+    if (!step_.layer.selection.weighs_units()) return own;
+    const auto of = [&](std::int64_t k) { return logit_of_dot({slots_[k], k}); };
+    return own + ChosenList(step_, token_, head_).shift(key.position, of);
+  }
+
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE float logit_of_dot(const Key& key) const {
     const AttentionLayer& layer = step_.layer;
     const std::byte* const k = step_.pool.k_row(key.slot, kv_head_);
     const DType k_dtype = step_.pool.dtype, q_dtype = step_.q.dtype;
@@ -383,7 +390,8 @@ class MutantRow {
   std::int64_t request_ = 0;
   std::int64_t query_ = 0;  ///< token within the request
   std::int64_t kv_len_ = 0;
-  std::int64_t position_ = 0;  ///< of the query among the keys
+  const std::int32_t* slots_ = nullptr;  ///< of the request's keys
+  std::int64_t position_ = 0;            ///< of the query among the keys
   int kv_head_ = 0;
   float top_ = -kInfinity;
   float denominator_ = 0;

@@ -180,6 +180,21 @@ std::vector<Case> selftest_cases() {
                            .unit = 4,
                            .groups = SelectionGroups::kKvHeads,
                            .padding = SelectionPadding::kFront};
+  // Pages before a window, of which most queries' window cuts one, each with a softmax of its own.
+  Case hierarchy = small_case("hierarchy", ForwardMode::kExtend, DType::kF32,
+                              {{1, 2}, {7, 7}, {1, 30}, {6, 41}});
+  hierarchy.layer.selection = {.topk = 3,
+                               .unit = 4,
+                               .groups = SelectionGroups::kKvHeads,
+                               .window = 6,
+                               .fuses_window = true,
+                               .softmax = SelectionSoftmax::kUnits};
+  // A KV head that sees only the window, and one that does not see it.
+  Case split_heads = hierarchy;
+  split_heads.id = "window_heads";
+  split_heads.layer.selection.fuses_window = false;
+  split_heads.layer.selection.window_heads = 1;
+  split_heads.layer.selection.softmax = SelectionSoftmax::kKeys;
   // Lists that name keys several times: more entries than keys, and fewer.
   Case duplicates =
       small_case("duplicates", ForwardMode::kDecode, DType::kBF16, {{1, 1}, {1, 5}, {1, 33}});
@@ -236,9 +251,9 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed,     window,     tree,      chunks,     dual,  blocks,
-          spans,     chosen,     units,     duplicates, fp8,   latent,
-          delta_net, kimi_delta, lightning, mamba2,     draft, long_context};
+  return {mixed,     window,     tree,      chunks,      dual,       blocks,      spans,
+          chosen,    units,      hierarchy, split_heads, duplicates, fp8,         latent,
+          delta_net, kimi_delta, lightning, mamba2,      draft,      long_context};
 }
 
 }  // namespace attnbench

@@ -86,7 +86,9 @@ std::string layer_text(const Case& c) {
                                 layer.dual_chunk.local_size));
   }
   if (layer.selection.exists()) {
-    facts.push_back(fmt::format("chosen keys {}", layer.selection.topk * layer.selection.unit));
+    const Selection& rule = layer.selection;
+    facts.push_back(fmt::format("chosen keys {}{}", rule.topk * rule.unit,
+                                rule.window > 0 ? fmt::format(" before {}", rule.window) : ""));
   }
   if (layer.has_sinks) facts.emplace_back("sinks");
   if (layer.has_alibi) facts.emplace_back("ALiBi");

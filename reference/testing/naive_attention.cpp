@@ -72,13 +72,35 @@ std::int64_t times_named(const Case& c, const Request& request, std::int64_t tok
   const Selection& rule = c.layer.selection;
   const ChosenKeys lists = lists_of(c.layer, request, 0, request.q_len);
   const std::int64_t groups = rule.groups == SelectionGroups::kOne ? 1 : c.layer.heads_kv;
-  const std::int64_t list = token * groups + head * groups / c.layer.heads_q;
-  std::int64_t times = 0;
+  const std::int64_t group = head * groups / c.layer.heads_q;
+  const std::int64_t list = token * groups + group;
+  const bool sees_window = rule.fuses_window || group < rule.window_heads;
+  const std::int64_t own = request.kv_len - request.q_len + token;
+  std::int64_t times = sees_window && key + rule.window > own ? 1 : 0;
   for (std::int64_t i = 0; i < lists.lengths[static_cast<std::size_t>(list)]; ++i) {
     times +=
         lists.indices[static_cast<std::size_t>(list * rule.topk + i)] == key / rule.unit ? 1 : 0;
   }
   return times;
+}
+
+/// Weights e^z of the entries of the list of the token under `head` that hold the key, added up; 0
+/// where there are none. `largest` takes the largest |z|.
+Real weight_of_unit(const Case& c, const Request& request, std::int64_t token, std::int64_t key,
+                    int head, double& largest) {
+  const Selection& rule = c.layer.selection;
+  const ChosenKeys lists = lists_of(c.layer, request, 0, request.q_len);
+  const std::int64_t groups = rule.groups == SelectionGroups::kOne ? 1 : c.layer.heads_kv;
+  const std::int64_t list = token * groups + head * groups / c.layer.heads_q;
+  Real weight = 0;
+  for (std::int64_t i = 0; i < lists.lengths[static_cast<std::size_t>(list)]; ++i) {
+    const auto at = static_cast<std::size_t>(list * rule.topk + i);
+    const bool holds = lists.indices[at] >= 0 && lists.indices[at] == key / rule.unit;
+    if (!holds) continue;
+    weight += std::exp(static_cast<Real>(lists.scores[at]));
+    largest = std::max(largest, static_cast<double>(std::abs(lists.scores[at])));
+  }
+  return weight;
 }
 
 bool mask_shows(const Case& c, const Request& request, std::int64_t token, std::int64_t key) {
@@ -120,24 +142,105 @@ std::int64_t naive_times_seen(const Case& c, const Request& request, std::int64_
   return c.layer.selection.topk > 0 ? times_named(c, request, token, key, head) : 1;
 }
 
+namespace {
+
+Real number(const RowScale& scale, const std::vector<float>& stored, std::size_t d) {
+  return static_cast<Real>(stored[d]) * static_cast<Real>(scale.at(static_cast<std::uint32_t>(d)));
+}
+
+/// The queries of a row, and what they make of keys.
+class Query {
+ public:
+  Query(const Case& c, const Contents& contents, const RowId& id)
+      : c_(c),
+        contents_(contents),
+        id_(id),
+        request_(c.requests[static_cast<std::size_t>(id.request)]),
+        own_(request_.kv_len - request_.q_len + id.token),
+        q_(static_cast<std::size_t>(c.layer.query_dim())) {
+    contents.q_row(id.request, id.token, id.head, q_);
+    scale_ = static_cast<Real>(contents.q_scale(id.request, id.token, id.head));
+  }
+
+  [[nodiscard]] Real heat() const {
+    const auto len = static_cast<Real>(c_.layer.temperature_len);
+    const bool late = len > 0 && own_ > c_.layer.temperature_len;
+    return late ? std::log(static_cast<Real>(own_)) / std::log(len) : Real{1};
+  }
+
+  /// The key's logit; `magnitude` takes scale * sum_d |q_d| |k_d|.
+  [[nodiscard]] Real logit(std::int64_t key, Real& magnitude) const {
+    const AttentionLayer& layer = c_.layer;
+    const auto dk = static_cast<std::size_t>(layer.head_dim_qk);
+    const int kv_head = id_.head / (layer.heads_q / layer.heads_kv);
+    std::vector<float> k(dk);
+    contents_.k_row(id_.request, key, kv_head, k);
+    const RowScale k_scale = contents_.k_scale(id_.request, key, kv_head);
+    std::size_t form = 0;  // of the query: by the distance of its chunk from the key's
+    if (layer.dual_chunk.chunk_size > 0) {
+      const std::int64_t c_keys = layer.dual_chunk.chunk_size - layer.dual_chunk.local_size;
+      form = static_cast<std::size_t>(std::min<std::int64_t>(own_ / c_keys - key / c_keys, 2));
+    }
+    Real logit = 0;
+    magnitude = 0;
+    for (std::size_t d = 0; d < dk; ++d) {
+      const Real product = static_cast<Real>(q_[form * dk + d]) * scale_ * number(k_scale, k, d);
+      logit += product;
+      magnitude += std::abs(product);
+    }
+    logit *= static_cast<Real>(layer.scale);
+    magnitude *= static_cast<Real>(layer.scale);
+    if (layer.logit_cap > 0) {
+      const auto cap = static_cast<Real>(layer.logit_cap);
+      logit = cap * std::tanh(logit / cap);
+    }
+    logit *= heat();
+    if (layer.has_alibi) {
+      const auto distance = text_position(request_, key) - text_position(request_, own_);
+      logit -= alibi_slope_of(id_.head, layer.heads_q * layer.ranks) *
+               std::abs(static_cast<Real>(distance));
+    }
+    return logit;
+  }
+
+  /// What is added to the logits of a key whose list's entry has a softmax of its own, and which
+  /// takes part `times`; `s` takes the largest |score|.
+  [[nodiscard]] Real unit_shift(std::int64_t key, std::int64_t times, double& s) const {
+    const std::int64_t unit = c_.layer.selection.unit;
+    if (c_.layer.selection.softmax == SelectionSoftmax::kKeys) return 0;
+    const Real weight = weight_of_unit(c_, request_, id_.token, key, id_.head, s);
+    if (weight == 0) return 0;
+    Real sum = 0, ignored = 0;
+    for (std::int64_t j = key / unit * unit; j < (key / unit + 1) * unit; ++j) {
+      sum += std::exp(logit(j, ignored));
+    }
+    return std::log(weight / static_cast<Real>(times)) - std::log(sum);
+  }
+
+ private:
+  const Case& c_;
+  const Contents& contents_;
+  const RowId& id_;
+  const Request& request_;
+  std::int64_t own_;  ///< place of the query
+  std::vector<float> q_;
+  Real scale_ = 1;
+};
+
+}  // namespace
+
 ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id) {
   const AttentionLayer& layer = c.layer;
   const Request& request = c.requests[static_cast<std::size_t>(id.request)];
   const int kv_head = id.head / (layer.heads_q / layer.heads_kv);
   const auto dk = static_cast<std::size_t>(layer.head_dim_qk);
   const auto dv = static_cast<std::size_t>(layer.head_dim_v);
-  std::vector<float> q(static_cast<std::size_t>(layer.query_dim())), k(dk), v(dv);
-  contents.q_row(id.request, id.token, id.head, q);
-  const auto q_scale = static_cast<Real>(contents.q_scale(id.request, id.token, id.head));
-  const std::int64_t own = request.kv_len - request.q_len + id.token;
-  const bool late = layer.temperature_len > 0 && own > layer.temperature_len;
-  const Real heat =
-      late ? std::log(static_cast<Real>(own)) / std::log(static_cast<Real>(layer.temperature_len))
-           : Real{1};
+  std::vector<float> k(dk), v(dv);
+  const Query query(c, contents, id);
 
   ReferenceRow row;
   row.id = id;
-  row.temperature = static_cast<double>(heat);
+  row.temperature = static_cast<double>(query.heat());
   Running state;
   state.out = state.a = state.b_squared = std::vector<Real>(dv, 0);
   Real largest = state.max;
@@ -147,35 +250,11 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
     row.visible += times;
     contents.k_row(id.request, key, kv_head, k);
     contents.v_row(id.request, key, kv_head, v);
-    const RowScale k_scale = contents.k_scale(id.request, key, kv_head);
     const RowScale v_scale = contents.v_scale(id.request, key, kv_head);
-    const auto read = [](const RowScale& scale, const std::vector<float>& stored, std::size_t d) {
-      return static_cast<Real>(stored[d]) *
-             static_cast<Real>(scale.at(static_cast<std::uint32_t>(d)));
-    };
-    Real logit = 0, magnitude = 0;
-    std::size_t form = 0;  // of the query: by the distance of its chunk from the key's
-    if (layer.dual_chunk.chunk_size > 0) {
-      const std::int64_t c_keys = layer.dual_chunk.chunk_size - layer.dual_chunk.local_size;
-      form = static_cast<std::size_t>(std::min<std::int64_t>(own / c_keys - key / c_keys, 2));
-    }
-    for (std::size_t d = 0; d < dk; ++d) {
-      const Real product = static_cast<Real>(q[form * dk + d]) * q_scale * read(k_scale, k, d);
-      logit += product;
-      magnitude += std::abs(product);
-    }
-    logit *= static_cast<Real>(layer.scale);
-    row.s = std::max(row.s, static_cast<double>(heat * magnitude * static_cast<Real>(layer.scale)));
-    if (layer.logit_cap > 0) {
-      const auto cap = static_cast<Real>(layer.logit_cap);
-      logit = cap * std::tanh(logit / cap);
-    }
-    logit *= heat;
-    if (layer.has_alibi) {
-      const auto distance = text_position(request, key) - text_position(request, own);
-      logit -= alibi_slope_of(id.head, layer.heads_q * layer.ranks) *
-               std::abs(static_cast<Real>(distance));
-    }
+    Real magnitude = 0;
+    Real logit = query.logit(key, magnitude);
+    row.s = std::max(row.s, static_cast<double>(query.heat() * magnitude));
+    logit += query.unit_shift(key, times, row.s);
     const auto copies = static_cast<Real>(times);
     const Real of_all = logit + std::log(copies);
     largest = std::max(largest, of_all);
@@ -185,7 +264,7 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
     const bool latent = layer.family == Family::kLatent;
     for (std::size_t d = 0; d < dv; ++d) {
       // A latent row is its own value.
-      const Real value = read(v_scale, latent ? k : v, d);
+      const Real value = number(v_scale, latent ? k : v, d);
       row.v_max = std::max(row.v_max, static_cast<double>(std::abs(value)));
       state.out[d] += weight * value;
       state.a[d] += weight * std::abs(value);

@@ -96,6 +96,7 @@ BatchRows::BatchRows(const ForwardBatch& whole, std::int64_t first, std::int64_t
   const std::int64_t lists = token * problem.layer.selection_groups();
   device_batch_.topk_indices = at(device.topk_indices, lists * problem.layer.selection.topk);
   device_batch_.topk_length = at(device.topk_length, lists);
+  device_batch_.topk_scores = at(device.topk_scores, lists * problem.layer.selection.topk);
   const std::size_t bytes = qo_indptr.size() * sizeof(std::int32_t);
   std::byte* const copied = memory.reserve_indices("qo_indptr", bytes);
   memory.device().copy_from_host(copied, qo_indptr.data(), bytes);

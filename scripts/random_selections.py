@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""Random lists of chosen keys, for random_scenarios.py."""
+
+PATTERNS = ["uniform", "recent", "shared", "one_page", "every_page", "holes", "duplicates"]
+
+
+def selection(rng, length):
+    """Lists of chosen keys, most of them shorter than the context. `length` draws a number up to another."""
+    wanted = {"topk": length(rng, 100), "unit": rng.choice([1, 1, 1, 2, 3, 8, 16, 128]),
+              "groups": rng.choice(["one", "kv_heads"]), "pattern": rng.choice(PATTERNS),
+              "padding": rng.choice(["end", "front", "repeat"])}
+    if min(wanted["topk"], wanted["unit"]) > 1:
+        wanted["tail"] = rng.choice(["counted", "open", "own"])
+    if wanted["pattern"] == "shared":
+        wanted["overlap"] = rng.choice([0, 0.01, 0.5, 0.75, 0.99, 1.0])
+    return wanted
+
+
+def hierarchy(rng, made, length):
+    """The selection of a case, made hierarchical: pages before a window, or each with a softmax of its own."""
+    wanted = made["attention"]["selection"]
+    wanted.pop("tail", None)
+    wanted["softmax"] = rng.choice(["keys", "units", "units"])
+    if wanted["softmax"] == "units" and rng.random() < 0.2:
+        return wanted
+    wanted["window_keys"] = length(rng, 200)
+    heads_kv = made["model"].get("heads_kv", 1) // made.get("tp", 1)
+    if wanted["groups"] == "kv_heads" and heads_kv > 1 and rng.random() < 0.3:
+        wanted["window_heads"] = rng.randrange(1, heads_kv)
+    if rng.random() < 0.7:
+        wanted["fusion"] = True
+    return wanted
