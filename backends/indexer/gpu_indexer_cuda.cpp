@@ -68,7 +68,8 @@ class GpuPlan final : public Plan {
 
 Support GpuIndexer::supports(const Problem& problem) const {
   if (Support named = Indexer::supports(problem); !named) return named;
-  if (problem.layer.selection.takes_maxima()) return Support::no("no maxima of units");
+  if (problem.layer.selection.scores_in_bf16())
+    return Support::no("no maxima of units, no rows in bf16");
   if (problem.layer.selection.index_heads > kMostHeads) {
     return Support::no("64 index heads at most");
   }

@@ -10,6 +10,7 @@
 
 #include "backends/indexer/indexer.h"
 #include "backends/indexer/maxima.h"
+#include "backends/indexer/representations.h"
 #include "lib/base/dtype.h"
 #include "lib/base/int_math.h"
 
@@ -130,6 +131,7 @@ class HostPlan final : public Plan {
 
 std::unique_ptr<Plan> HostIndexer::plan(const ForwardBatch& batch, PlanMemory&) {
   if (batch.problem->layer.selection.takes_maxima()) return plan_maxima(batch);
+  if (batch.problem->layer.selection.scores_representations()) return plan_representations(batch);
   return std::make_unique<HostPlan>(batch);
 }
 

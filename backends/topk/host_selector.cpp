@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <numeric>
+#include <limits>
 
 #include "backends/topk/topk.h"
 #include "lib/base/int_math.h"
@@ -17,6 +17,8 @@ namespace {
 /// Scores: fewer are sifted faster than other threads can be started, and a piece has as many.
 constexpr std::int64_t kWorthATeam = 1 << 16;
 constexpr std::int64_t kWorthAPiece = 1 << 13;
+/// The score of a unit that no list may have.
+constexpr float kNone = -std::numeric_limits<float>::infinity();
 
 /// The batch's tensors lie where the host reads them. Each row is cut into as many pieces as let
 /// all threads work. A piece keeps its own highest scores; the lowest score of the row's list is
@@ -79,16 +81,30 @@ class HostPlan final : public Plan {
   }
 
   void list(std::int64_t row) const {
+    list_units(row);
+    if (batch_->index_outputs->arrays.size() < 3) return;
+    const std::int32_t* const units = batch_->index_outputs->arrays[0].data + row * topk_;
+    auto* const to = reinterpret_cast<float*>(batch_->index_outputs->arrays[2].data) + row * topk_;
+    for (std::int64_t i = 0; i < topk_; ++i) {
+      to[i] = units[i] < 0 ? kNone : scores_of(row)[units[i]];
+    }
+  }
+
+  void list_units(std::int64_t row) const {
     std::int32_t* const to = batch_->index_outputs->arrays[0].data + row * topk_;
-    const std::int64_t units = units_of(row), taken = std::min(units, topk_);
-    batch_->index_outputs->arrays[1].data[row] = static_cast<std::int32_t>(taken);
-    if (units <= topk_) {
-      std::iota(to, to + units, 0);
-      std::fill(to + units, to + topk_, -1);
+    const std::int64_t units = units_of(row);
+    const float cut = units <= topk_ ? kNone : cut_of(row);
+    const float* const scores = scores_of(row);
+    if (cut == kNone) {
+      std::int64_t taken = 0;
+      for (std::int32_t unit = 0; unit < units; ++unit) {
+        if (scores[unit] != kNone) to[taken++] = unit;
+      }
+      std::fill(to + taken, to + topk_, -1);
+      batch_->index_outputs->arrays[1].data[row] = static_cast<std::int32_t>(taken);
       return;
     }
-    const float cut = cut_of(row);
-    const float* const scores = scores_of(row);
+    batch_->index_outputs->arrays[1].data[row] = static_cast<std::int32_t>(topk_);
     // Those above the cut from the front, those at it from the end: the front overwrites what is
     // too many of them.
     std::int64_t above = 0, equal = 0;

@@ -44,6 +44,12 @@ class HostSelector final : public Selector {
 class GpuSelector final : public Selector {
  public:
   GpuSelector() : Selector(DeviceKind::kCuda) {}
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    const Selection& rule = problem.layer.selection;
+    const bool plain = rule.stale == 0 && !rule.weighs_units();
+    if (problem.step != StepPart::kSelect || plain) return Selector::supports(problem);
+    return Support::no("no stale units, and no scores beside its lists");
+  }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 };
 

@@ -153,7 +153,9 @@ class PluginBackend final : public Backend {
       return Support::no(
           "no chosen keys: it does not say that it reads their lists (reads_selection)");
     }
-    if (problem.layer.selection.is_hierarchical()) {
+    const Selection& rule = problem.layer.selection;
+    const bool plain = problem.step == StepPart::kSelect && rule.stale == 0 && !rule.weighs_units();
+    if (rule.is_hierarchical() && !plain && problem.step != StepPart::kIndex) {
       return Support::no("no hierarchical sparse attention: a plug-in is not told of its window");
     }
     if (problem.step == StepPart::kIndexer && problem.layer.selection.takes_maxima()) {

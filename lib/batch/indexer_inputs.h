@@ -18,6 +18,11 @@ namespace attnbench {
 /// and scales. The logit of unit s is the largest q[t, h] . k[j] of its keys j up to the query's
 /// own, and that of the unit of this one at least kOwnUnitScore.
 ///
+/// Where representations are scored (SelectionScore::kGroup, kHead, kBounds), heads are the
+/// layer's, and the logit of unit u for a group is `scale` times what the score says, -inf where
+/// versions differ. Queries are in bf16; a page of the cache has [rows, groups, rows_of_unit(),
+/// kDim] bf16, lo before hi.
+///
 /// A page of the cache, which the batch's block table names, is as indexer_k_quant_and_cache of
 /// vLLM leaves it: first the keys of its rows, kDim bytes of e4m3 each, then their scales in f32.
 struct IndexerInputs {
@@ -32,6 +37,10 @@ struct IndexerInputs {
   int heads = 0;
   std::int64_t pages = 0;
   std::int64_t page_size = 1;  ///< rows
+  /// [pages, page_size] of what a unit holds, and of what its representation was made of; null
+  /// where there are no representations.
+  const std::int32_t* unit_versions = nullptr;
+  const std::int32_t* row_versions = nullptr;
 };
 
 }  // namespace attnbench

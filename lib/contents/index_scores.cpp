@@ -10,6 +10,7 @@
 #include "lib/base/int_math.h"
 #include "lib/batch/index_scores.h"
 #include "lib/contents/sample_draws.h"
+#include "lib/contents/unit_rows.h"
 
 namespace attnbench {
 namespace {
@@ -40,9 +41,12 @@ struct ScoreRow {
   bool other_form = false;
   bool newest_is_best = false;
   bool takes_own = false;  ///< the newest is the query's own, above all
+  const Contents* contents = nullptr;
+  std::int64_t request = 0;
 
   /// The score of a unit of so many.
   [[nodiscard]] float at(std::int64_t unit, std::int64_t units) const {
+    if (is_stale(*contents, request, unit)) return -std::numeric_limits<float>::infinity();
     const bool is_newest = unit + 1 == units;
     if (is_newest && takes_own) return kOwnUnitScore;
     return newest_is_best && is_newest ? best() : score(unit);
@@ -93,6 +97,8 @@ ScoreRow row_of(const Contents& contents, std::int64_t request, std::int64_t tok
   row.key = row_key(contents.params().seed, Role::kIndexScore, contents.own_stream(request), token,
                     group);
   const std::uint64_t draw = mix64(row.key);
+  row.contents = &contents;
+  row.request = request;
   row.newest_is_best = (draw & 8u) != 0;
   row.takes_own = contents.of_case().layer.selection.takes_maxima();
   if (contents.fill() == Fill::kTiming) return row;

@@ -15,8 +15,8 @@ namespace attnbench {
 /// last; `row` has scored_units(). Of timing data all rows are nearly normal numbers of 24 bits, as
 /// an indexer leaves them. Other fills have four kinds of rows: such ones; few levels, so that many
 /// scores are equal, zeros of either sign among them; neighbouring f32 numbers; negative ones. In
-/// half of the rows the newest unit has the highest score. A timed sample replaces a few scores of
-/// some rows (replaced_scores()).
+/// half of the rows the newest unit has the highest score. Stale units (Selection::stale) have
+/// -inf. A timed sample replaces a few scores of some rows (replaced_scores()).
 void write_index_scores(const Contents& contents, std::int64_t request, std::int64_t token,
                         std::int64_t group, std::span<float> row);
 

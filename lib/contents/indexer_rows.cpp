@@ -95,11 +95,11 @@ float index_weight(const Contents& contents, std::int64_t request, std::int64_t 
 }
 
 IndexKey index_key(const Contents& contents, std::int64_t request, std::int64_t row,
-                   std::int64_t unit) {
+                   std::int64_t unit, std::int64_t number) {
   const std::int64_t position = (row + 1) * unit - 1;
   const std::uint64_t key =
       row_key(seed_of(contents, row == changed_key(contents, request)), Role::kIndexKey,
-              contents.source_of(request, position).stream, position, 0);
+              contents.source_of(request, position).stream, position, number);
   const bool tiny = is_tiny(contents, key);
   const auto draw = static_cast<int>(mix64(key) >> 32);
   // As of a layer's normalised keys, whose largest elements lie between 1.75 and 7.

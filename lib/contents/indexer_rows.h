@@ -31,9 +31,9 @@ struct IndexKey {
 [[nodiscard]] float index_weight(const Contents& contents, std::int64_t request, std::int64_t token,
                                  int head, int heads);
 /// A row of the cache, of a pool of `unit` keys: its last key, which closes the pool, decides.
-/// Requests with a common prefix have the same rows there.
+/// Requests with a common prefix have the same rows there. `number` counts rows of one pool.
 [[nodiscard]] IndexKey index_key(const Contents& contents, std::int64_t request, std::int64_t row,
-                                 std::int64_t unit);
+                                 std::int64_t unit, std::int64_t number = 0);
 /// The row of a request that is a timed sample's own, behind those that it shares; -1: none.
 [[nodiscard]] std::int64_t changed_key(const Contents& sample, std::int64_t request);
 

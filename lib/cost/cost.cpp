@@ -21,6 +21,7 @@ constexpr std::int64_t kLseBytes = 4;         // f32
 constexpr std::int64_t kScaleBytes = 4;       // f32
 constexpr std::int64_t kTableEntryBytes = 4;  // int32 page number
 constexpr std::int64_t kListEntryBytes = 4;   // int32 in topk_indices and topk_length
+constexpr std::int64_t kVersionBytes = 4;     // int32 of a unit, and of its representation
 constexpr std::int64_t kSlotBytes = 8;        // int64 in out_cache_loc
 
 /// The parts of `runs` in [begin, end).
@@ -256,7 +257,7 @@ Cost select_cost(const Case& c) {
   const Count seen = units_seen(c), tokens = Count(c.q_tokens()) + c.padding_q_tokens();
   const std::int64_t groups = c.layer.selection_groups();
   const Count read = (seen * groups + tokens) * size_bytes(DType::kF32);
-  const Count written = tokens * groups * (c.layer.selection.topk + 1) * kTableEntryBytes;
+  const Count written = tokens * groups * (c.layer.selection.columns() + 1) * kTableEntryBytes;
   Cost cost;
   cost.kv_bytes_written = written.value();
   cost.bytes_unique = cost.bytes_streamed = (read + written).value();
@@ -267,6 +268,7 @@ Cost select_cost(const Case& c) {
 /// request's last query sees all that its others see.
 Case over_index_cache(Case c) {
   const Selection pools = std::exchange(c.layer.selection, {});
+  const std::int64_t window = pools.window;
   c.layer.heads_kv = 1;
   for (std::int64_t* keys : {&c.kv_cache.page_size, &c.kv_cache.manager_page_size}) {
     *keys = pools.complete_pools(*keys);
@@ -274,7 +276,7 @@ Case over_index_cache(Case c) {
   for (SharedPrefix& prefix : c.prefixes) prefix.length = pools.complete_pools(prefix.length);
   for (Request& request : c.requests) {
     request.shared_len = pools.complete_pools(request.shared_len);
-    request.kv_len = pools.complete_pools(request.kv_len);
+    request.kv_len = pools.complete_pools(std::max<std::int64_t>(request.kv_len - window, 0));
     request.q_len = std::min<std::int64_t>(request.q_len, 1);
     request.tree_parents.clear();
   }
@@ -295,23 +297,32 @@ Count keys_seen(const Case& c) {
 /// Queries with their weights, pages' numbers and each distinct row are read, and the logits that
 /// queries see are written. A logit takes a product of each of its rows and each head's query;
 /// where it is a maximum, rows are keys of bf16 without a scale, and a head has logits of its own.
+/// A representation has rows of bf16 for each group and two versions; a group's heads may be summed
+/// before they meet it.
 Cost indexer_cost(const Case& c) {
   const Selection& selection = c.layer.selection;
   const Reads reads = reads_of(over_index_cache(c));
   const Count tokens = Count(c.q_tokens()) + c.padding_q_tokens();
   const std::int64_t heads = selection.index_heads;
-  const std::int64_t row_bytes = selection.takes_maxima()
-                                     ? IndexerInputs::kDim * size_bytes(DType::kBF16)
-                                     : IndexerInputs::kKeyBytes;
+  const std::int64_t query_bytes = selection.scores_in_bf16()
+                                       ? IndexerInputs::kDim * size_bytes(DType::kBF16)
+                                       : IndexerInputs::kKeyBytes;
+  const std::int64_t rows = selection.rows_of_unit();
+  const std::int64_t row_bytes =
+      selection.scores_representations()
+          ? c.layer.selection_groups() * rows * query_bytes + 2 * kVersionBytes
+          : query_bytes;
   const Count logits = units_seen(c) * c.layer.selection_groups() * size_bytes(DType::kF32);
-  const Count rest = tokens * (heads * row_bytes + kTableEntryBytes) +
+  const Count rest = tokens * (heads * query_bytes + kTableEntryBytes) +
                      reads.table_entries * kTableEntryBytes + logits;
   const Count products = selection.takes_maxima() ? keys_seen(c) : units_seen(c);
   Cost cost;
   cost.kv_bytes_written = logits.value();
   cost.bytes_unique = (reads.unique_rows * row_bytes + rest).value();
   cost.bytes_streamed = (reads.streamed_rows * row_bytes + rest).value();
-  cost.flops = (products * heads * (2 * IndexerInputs::kDim)).value();
+  const std::int64_t of_unit =
+      selection.score == SelectionScore::kGroup ? c.layer.selection_groups() : heads * rows;
+  cost.flops = (products * of_unit * (2 * IndexerInputs::kDim)).value();
   return cost;
 }
 

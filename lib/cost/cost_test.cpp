@@ -106,6 +106,33 @@ TEST(Cost, of_maxima_counts_each_key_in_bf16_and_a_logit_for_each_unit_and_group
             2 * 300 * 256 + 6 * (8 * 256 + 4) + 2 * pages * 4 + all.kv_bytes_written);
 }
 
+TEST(Cost, of_representations_counts_a_row_of_bf16_for_each_page_before_the_window_and_kv_head) {
+  Case c =
+      batch_of(2, 3, 300);  // 298, 299 and 300 keys: 15, 15 and 16 pages of 16 before 44 of them
+  c.step = StepPart::kIndexer;
+  c.kv_cache.page_size = 16;
+  c.layer.selection = {.topk = 4,
+                       .unit = 16,
+                       .groups = SelectionGroups::kKvHeads,
+                       .score = SelectionScore::kHead,
+                       .index_heads = 32,
+                       .window = 44};
+  const Cost head = count_cost(c);
+  const std::int64_t logits = 2 * (15 + 15 + 16) * 8 * 4, versions = 2 * 4;
+  const std::int64_t rest = 6 * (32 * 256 + 4) + 2 * 16 * 4 + logits;
+  EXPECT_EQ(head.kv_bytes_written, logits);
+  EXPECT_EQ(head.bytes_unique, 2 * 16 * (8 * 256 + versions) + rest);
+  EXPECT_EQ(head.flops, 2 * (15 + 15 + 16) * 32 * 2 * 128);
+  c.layer.selection.score = SelectionScore::kGroup;
+  EXPECT_EQ(count_cost(c).flops, head.flops / 4) << "of four heads that are summed first";
+  c.layer.selection.score = SelectionScore::kBounds;
+  EXPECT_EQ(count_cost(c).flops, 2 * head.flops);
+  EXPECT_EQ(count_cost(c).bytes_unique, head.bytes_unique + 2 * 16 * 8 * 256);
+  c = with_step(c, StepPart::kSelect);
+  c.layer.selection.softmax = SelectionSoftmax::kUnits;
+  EXPECT_EQ(count_cost(c).kv_bytes_written, 6 * 8 * (4 + 4 + 1) * 4) << "and a score of each entry";
+}
+
 TEST(Cost, of_a_pipeline_is_that_of_its_stages_and_nothing_handed_on_has_to_come_from_memory) {
   Case c = batch_of(2, 3, 100);
   c.layer.selection = {.topk = 16, .index_heads = 32};

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "lib/index/built_arrays.h"
@@ -41,7 +42,9 @@ std::string fault_of_selected(std::string_view row, std::string_view unit,
   if (unwritten != list.indices.end()) {
     return fmt::format("column {} of {} was not written", unwritten - list.indices.begin(), row);
   }
-  const std::size_t wanted = std::min(list.indices.size(), scores.size());
+  const auto candidates = static_cast<std::size_t>(std::ranges::count_if(
+      scores, [](float score) { return score != -std::numeric_limits<float>::infinity(); }));
+  const std::size_t wanted = std::min(list.indices.size(), candidates);
   const auto chosen = list.indices.first(wanted), rest = list.indices.subspan(wanted);
   std::vector<bool> taken(scores.size());
   for (const std::int32_t id : chosen) {
@@ -66,7 +69,7 @@ std::string fault_of_selected(std::string_view row, std::string_view unit,
   if (list.length != static_cast<std::int64_t>(wanted) && list.length != kUnbuilt) {
     return fmt::format("topk_length of {} is {}; it should be {}", row, list.length, wanted);
   }
-  if (wanted == scores.size()) return {};
+  if (wanted == scores.size() || wanted == 0) return {};
   return fault_of_scores(row, unit, scores, chosen, taken);
 }
 

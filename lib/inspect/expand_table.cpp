@@ -37,6 +37,21 @@ std::string window_text(const Selection& rule) {
   return fmt::format(", before a window of {} keys{}{}", rule.window, who, alone);
 }
 
+const char* score_text(SelectionScore score) {
+  switch (score) {
+    case SelectionScore::kSum:
+    case SelectionScore::kMax:
+      return "maxima";
+    case SelectionScore::kGroup:
+      return "representations, summed over a group's heads";
+    case SelectionScore::kHead:
+      return "representations, the best of a group's heads";
+    case SelectionScore::kBounds:
+      return "bounds of their keys";
+  }
+  return "?";
+}
+
 std::string geometry_text(const Case& c) {
   const AttentionLayer& l = c.layer;
   std::vector<std::string> parts = {
@@ -75,7 +90,7 @@ std::string geometry_text(const Case& c) {
                     chosen.unit > 1 ? fmt::format(" x {}", chosen.unit) : "",
                     chosen.has_tail() ? fmt::format(", tail {}", to_string(chosen.tail)) : "",
                     to_string(chosen.pattern), l.selection_groups() > 1 ? ", by KV head" : "") +
-        (chosen.takes_maxima() ? ", by maxima" : "") +
+        (chosen.scores_in_bf16() ? fmt::format(", by {}", score_text(chosen.score)) : "") +
         (chosen.weighs_units() ? ", each entry weighed" : "") + window_text(chosen));
   }
   if (std::ranges::any_of(c.requests, [](const Request& r) { return !r.items.empty(); })) {

@@ -106,10 +106,28 @@ enum class SelectionScore : std::uint8_t {
   /// Its keys in a cache of bf16: the largest q.k of a head for each group; the query's own unit is
   /// above all others (MiniMax-M3).
   kMax,
+  // Its representation for each group, a row in bf16 of a complete unit (hierarchical).
+  kGroup,   ///< scale * (sum of the queries of the group's heads) . row
+  kHead,    ///< the largest scale * q . row of these heads
+  kBounds,  ///< likewise, of two rows that bound its keys: scale * sum of max(q lo, q hi) (Quest)
 };
-inline constexpr std::array kSelectionScores = {SelectionScore::kSum, SelectionScore::kMax};
+inline constexpr std::array kSelectionScores = {SelectionScore::kSum, SelectionScore::kMax,
+                                                SelectionScore::kGroup, SelectionScore::kHead,
+                                                SelectionScore::kBounds};
 [[nodiscard]] constexpr std::string_view to_string(SelectionScore score) {
-  return score == SelectionScore::kSum ? "sum" : "max";
+  switch (score) {
+    case SelectionScore::kSum:
+      return "sum";
+    case SelectionScore::kMax:
+      return "max";
+    case SelectionScore::kGroup:
+      return "group";
+    case SelectionScore::kHead:
+      return "head";
+    case SelectionScore::kBounds:
+      return "bounds";
+  }
+  return "?";
 }
 
 /// What a key's weight is normalised over.
@@ -139,7 +157,7 @@ struct Selection {
   std::int64_t page_size = 1;  ///< kOnePage, kEveryPage: keys of a page of the cache
   SelectionScore score = SelectionScore::kSum;
   int index_heads = 64;         ///< of the indexer that scores keys (StepPart::kIndexer); kMax: one
-                                ///< for each group
+                                ///< for each group; of representations: the layer's
   bool has_duplicates = false;  ///< kCaptured: some list names a unit more than once
   /// Latest keys of a query, its own among them, that lists leave out, together with each unit that
   /// one of them touches (SGLang's HSA, --hsa-window-size). 0: there are none.
@@ -148,14 +166,29 @@ struct Selection {
   /// So many first KV heads of the rank see the window's keys only, and their lists are empty.
   int window_heads = 0;
   SelectionSoftmax softmax = SelectionSoftmax::kKeys;
+  /// Part of the units whose representation is older than what they hold (page_version of SGLang's
+  /// HSA): their logit is -inf, and no list names them.
+  double stale = 0;
 
   [[nodiscard]] constexpr bool exists() const { return topk > 0; }
   [[nodiscard]] constexpr bool weighs_units() const { return softmax == SelectionSoftmax::kUnits; }
   /// Numbers of 4 bytes of a list: units, and scores where these are weighed.
   [[nodiscard]] constexpr std::int64_t columns() const { return topk * (weighs_units() ? 2 : 1); }
+  /// Whether an indexer scores the representations of units.
+  [[nodiscard]] constexpr bool scores_representations() const {
+    return score >= SelectionScore::kGroup;
+  }
+  /// Rows of a unit's representation for a group.
+  [[nodiscard]] constexpr std::int64_t rows_of_unit() const {
+    return score == SelectionScore::kBounds ? 2 : 1;
+  }
+  /// Whether an indexer's queries and keys are in bf16, without scales.
+  [[nodiscard]] constexpr bool scores_in_bf16() const { return score != SelectionScore::kSum; }
   /// Hierarchical sparse attention: lists name complete units before the window only, since a unit
   /// that is still growing has no representation to be scored by.
-  [[nodiscard]] constexpr bool is_hierarchical() const { return window > 0 || weighs_units(); }
+  [[nodiscard]] constexpr bool is_hierarchical() const {
+    return window > 0 || weighs_units() || scores_representations();
+  }
   /// Units that a list of the query at `position` among its request's keys can name: 0 to this - 1.
   [[nodiscard]] constexpr std::int64_t candidates(std::int64_t position) const {
     if (position < 0) return 0;

@@ -13,6 +13,7 @@
 #include "lib/batch/index_scores.h"
 #include "lib/batch/indexer_inputs.h"
 #include "lib/contents/indexer_rows.h"
+#include "lib/contents/unit_rows.h"
 #include "lib/parts/stored_index_row.h"
 
 namespace attnbench {
@@ -40,12 +41,14 @@ ExactRow::ExactRow(const Contents& contents, const Case& c, const ScoreRow& row)
     : contents_(&contents), case_(&c), row_(row) {
   const Selection& selection = c.layer.selection;
   const int all = selection.index_heads;
-  const int first = selection.takes_maxima() ? static_cast<int>(row.group) : 0;
-  const int end = selection.takes_maxima() ? first + 1 : all;
+  // Each group has heads of its own where rows are in bf16.
+  const int share = selection.scores_in_bf16() ? all / c.layer.selection_groups() : all;
+  const int first = selection.scores_in_bf16() ? static_cast<int>(row.group) * share : 0;
+  const int end = first + share;
   for (int head = first; head < end; ++head) {
     const Widened q = widened(index_query(contents, row.request, row.token, head));
     q_.insert(q_.end(), q.elements.begin(), q.elements.end());
-    weights_.push_back(selection.takes_maxima()
+    weights_.push_back(selection.scores_in_bf16()
                            ? static_cast<double>(kMaximaQueryScale)
                            : index_weight(contents, row.request, row.token, head, all));
     size_ += std::abs(weights_.back()) * q.length;
@@ -53,6 +56,7 @@ ExactRow::ExactRow(const Contents& contents, const Case& c, const ScoreRow& row)
 }
 
 ExactRow::Logit ExactRow::of_unit(std::int64_t number) const {
+  if (case_->layer.selection.scores_representations()) return of_representation(number);
   return case_->layer.selection.takes_maxima() ? of_keys(number) : of_row(number);
 }
 
@@ -91,6 +95,36 @@ ExactRow::Logit ExactRow::of_keys(std::int64_t number) const {
     largest.bound = std::max(largest.bound, kShare * key.scale * k.length * size_);
   }
   return largest;
+}
+
+/// A head's products are summed with those of the group's other heads, or stand alone. f32's sums
+/// lose 2^-24 of |q| |row| for each product; four times as much has room for what tensor cores cut
+/// off.
+ExactRow::Logit ExactRow::of_representation(std::int64_t number) const {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (is_stale(*contents_, row_.request, number)) return {-kInfinity, 0};
+  const AttentionLayer& layer = case_->layer;
+  const UnitRows rows = unit_rows(*contents_, row_.request, number, row_.group);
+  const std::size_t last = to_size(layer.selection.rows_of_unit() - 1), heads = weights_.size();
+  double sum = 0, largest = -kInfinity, squares = 0;
+  for (std::size_t head = 0; head < heads; ++head) {
+    double dot = 0;
+    for (std::size_t d = 0; d < rows[0].size(); ++d) {
+      const double q = weights_[head] * q_[head * rows[0].size() + d];
+      dot += std::max(q * static_cast<double>(rows[0][d]), q * static_cast<double>(rows[last][d]));
+    }
+    sum += dot;
+    largest = std::max(largest, dot);
+  }
+  for (std::size_t d = 0; d < rows[0].size(); ++d) {
+    const double most = std::max(std::abs(static_cast<double>(rows[0][d])),
+                                 std::abs(static_cast<double>(rows[last][d])));
+    squares += most * most;
+  }
+  const bool of_group = layer.selection.score == SelectionScore::kGroup;
+  const double share = 0x1p-15 * static_cast<double>(of_group ? heads : 1);
+  return {layer.scale * (of_group ? sum : largest),
+          share * layer.scale * size_ * std::sqrt(squares)};
 }
 
 }  // namespace attnbench

@@ -26,6 +26,7 @@ class ExactRow {
  private:
   [[nodiscard]] Logit of_row(std::int64_t number) const;
   [[nodiscard]] Logit of_keys(std::int64_t number) const;
+  [[nodiscard]] Logit of_representation(std::int64_t number) const;
 
   const Contents* contents_;
   const Case* case_;

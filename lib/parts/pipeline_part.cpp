@@ -24,7 +24,8 @@ std::vector<float> as_scores(std::span<const std::int32_t> got) {
   return scores;
 }
 
-/// `got` are the logits, the lists and their lengths. Right logits are finite where they are read.
+/// `got` are the logits, the lists and their lengths. Right logits are finite where they are read,
+/// or -inf of a stale unit.
 std::string fault_of_stages(const Case& c, const PartArrays& logits, const Contents& contents,
                             std::span<const std::int32_t> got) {
   const std::size_t scored = to_size(logits.arrays.front().elements());
@@ -33,12 +34,12 @@ std::string fault_of_stages(const Case& c, const PartArrays& logits, const Conte
   std::vector<ScoreRow> rows = score_rows(c);
   // Padding sees nothing.
   rows.resize(to_size(tokens_with_padding(c) * c.layer.selection_groups()));
-  const std::size_t topk = to_size(c.layer.selection.topk), columns = to_size(score_columns(c));
-  const auto lists = got.subspan(scored), lengths = lists.subspan(rows.size() * topk);
+  const std::size_t columns = to_size(score_columns(c));
+  const auto lists = got.subspan(scored);
   return first_fault(std::ssize(rows), [&](std::int64_t i) {
     const std::size_t row = to_size(i);
     return fault_of_list(c, i, as_scores(got.subspan(row * columns, to_size(rows[row].units))),
-                         {lists.subspan(row * topk, topk), lengths[row]});
+                         list_of_row(c, lists, std::ssize(rows), i));
   });
 }
 
@@ -53,36 +54,33 @@ std::vector<WatchedRow> whole_row(const Contents& sample) {
 
 PartArrays pipeline_arrays(const Case& c) {
   PartArrays logits = indexer_arrays(c), lists = select_arrays(c);
-  const std::int64_t topk = c.layer.selection.topk;
   PartArrays part;
   part.arrays = logits.arrays;
   part.arrays.insert(part.arrays.end(), lists.arrays.begin(), lists.arrays.end());
   part.judged = logits.judged + lists.judged;
-  part.most_watched = logits.most_watched + score_columns(c) + topk + 1;
+  part.most_watched = logits.most_watched + score_columns(c) + c.layer.selection.columns() + 1;
   part.fault_of = [&c, logits](const Contents& contents, std::span<const std::int32_t> got) {
     return fault_of_stages(c, logits, contents, got);
   };
-  part.watched = [topk, of_logits = logits.watched](const Contents& sample) {
+  part.watched = [of_logits = logits.watched](const Contents& sample) {
     const std::int64_t columns = score_columns(sample.of_case());
     std::vector<WatchedElements> watched;
     for (const WatchedRow& each : whole_row(sample)) {
-      watched = {{.array = 0, .first = each.index * columns, .count = each.row.units},
-                 {.array = kPipelineLists, .first = each.index * topk, .count = topk},
-                 {.array = kPipelineLists + 1, .first = each.index}};
+      watched = {{.array = 0, .first = each.index * columns, .count = each.row.units}};
+      watch_list(sample.of_case(), each.index, kPipelineLists, watched);
     }
     const std::vector<WatchedElements> more = of_logits(sample);
     watched.insert(watched.end(), more.begin(), more.end());
     return watched;
   };
-  part.fault_of_watched = [topk, of_logits = logits.fault_of_watched](
-                              const Contents& sample, std::span<const std::int32_t> got) {
+  part.fault_of_watched = [of_logits = logits.fault_of_watched](const Contents& sample,
+                                                                std::span<const std::int32_t> got) {
     std::string of_list;
     for (const WatchedRow& each : whole_row(sample)) {
       const auto scores = got.first(to_size(each.row.units));
-      const auto list = got.subspan(scores.size(), to_size(topk + 1));
-      of_list = fault_of_list(sample.of_case(), each.index, as_scores(scores),
-                              {list.first(to_size(topk)), list.back()});
-      got = got.subspan(scores.size() + list.size());
+      got = got.subspan(scores.size());
+      const SelectedList list = watched_list(sample.of_case(), got);
+      of_list = fault_of_list(sample.of_case(), each.index, as_scores(scores), list);
     }
     std::string of_scores = of_logits(sample, got);
     return of_scores.empty() ? of_list : of_scores;
@@ -92,7 +90,7 @@ PartArrays pipeline_arrays(const Case& c) {
 
 std::int64_t pipeline_list_bytes(const Case& c) {
   return (Count(tokens_with_padding(c)) * c.layer.selection_groups() *
-          (c.layer.selection.topk + 1) * static_cast<std::int64_t>(sizeof(std::int32_t)))
+          (c.layer.selection.columns() + 1) * static_cast<std::int64_t>(sizeof(std::int32_t)))
       .value();
 }
 

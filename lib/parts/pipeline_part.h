@@ -12,12 +12,12 @@ namespace attnbench {
 
 // A step of StepPart::kPipeline. Its inputs are those of the indexer, indexer_inputs().
 
-/// logits, and topk_indices and topk_length of the selector. The logits are judged as an indexer's,
-/// and the lists by the logits that are there: by what the selector read.
+/// logits, and topk_indices, topk_length and perhaps topk_scores of the selector. The logits are
+/// judged as an indexer's, and the lists by the logits that are there: by what the selector read.
 [[nodiscard]] PartArrays pipeline_arrays(const Case& c);
 
-/// Which of the arrays are the lists.
-inline constexpr std::size_t kPipelineLists = 1;
+/// Which of the arrays are the lists, and the scores that weigh their units.
+inline constexpr std::size_t kPipelineLists = 1, kPipelineScores = 3;
 
 /// Bytes of the lists and their lengths. Throws where they exceed 63 bits.
 [[nodiscard]] std::int64_t pipeline_list_bytes(const Case& c);

@@ -10,20 +10,20 @@
 namespace attnbench {
 
 std::int64_t stored_row_bytes(const Case& c) {
-  const bool maxima = c.layer.selection.takes_maxima();
-  return IndexerInputs::kDim * size_bytes(maxima ? DType::kBF16 : DType::kE4M3);
+  const bool in_bf16 = c.layer.selection.scores_in_bf16();
+  return IndexerInputs::kDim * size_bytes(in_bf16 ? DType::kBF16 : DType::kE4M3);
 }
 
 std::int64_t stored_key_bytes(const Case& c) {
-  return c.layer.selection.takes_maxima() ? stored_row_bytes(c) : IndexerInputs::kKeyBytes;
+  return c.layer.selection.scores_in_bf16() ? stored_row_bytes(c) : IndexerInputs::kKeyBytes;
 }
 
 std::byte nan_byte(const Case& c) {
-  return std::byte{c.layer.selection.takes_maxima() ? std::uint8_t{0xff} : std::uint8_t{0x7f}};
+  return std::byte{c.layer.selection.scores_in_bf16() ? std::uint8_t{0xff} : std::uint8_t{0x7f}};
 }
 
 void store_row(const Case& c, const IndexRow& row, float scale, std::byte* to) {
-  if (!c.layer.selection.takes_maxima()) {
+  if (!c.layer.selection.scores_in_bf16()) {
     std::memcpy(to, row.data(), row.size());
     return;
   }

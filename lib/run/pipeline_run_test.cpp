@@ -137,6 +137,28 @@ Spoiling stale_lists(int sound) {
               }};
 }
 
+/// Scores of an earlier run, beside the lists of this one.
+Spoiling stale_scores(int sound) {
+  struct State {
+    Frozen<float> scores;
+    DeviceBatch device;
+    const float* written = nullptr;
+  };
+  const auto state = std::make_shared<State>();
+  return {.when_planned =
+              [state](ForwardBatch& batch) {
+                state->device = *batch.device_batch;
+                state->written = state->device.topk_scores;
+                state->scores.values.resize(batch.chosen->indices.size());
+                state->device.topk_scores = state->scores.values.data();
+                batch.device_batch = &state->device;
+              },
+          .before =
+              [state, sound](const ForwardBatch&) {
+                state->scores.take(state->written, std::ssize(state->scores.values), sound);
+              }};
+}
+
 /// Runs of a plan before its first timed sample, and some more.
 constexpr int kBeforeSamples = 24;
 
@@ -239,6 +261,25 @@ TEST_F(PipelineRun, takes_units_of_each_kv_head_by_the_maxima_of_their_keys) {
   run_.filter = {};
   EXPECT_THAT(
       reason_of<cpu_flash::CpuFlashBackend>("indexer+topk+spoilt", [] { return stale_lists(1); }),
+      HasSubstr(" chosen keys of 30"));
+}
+
+TEST_F(PipelineRun, weighs_pages_by_the_scores_that_the_selector_has_just_left) {
+  Case& c = run_.scenario.cases[0];
+  c.layer.selection = {.topk = 3,
+                       .unit = 16,
+                       .groups = SelectionGroups::kKvHeads,
+                       .score = SelectionScore::kHead,
+                       .index_heads = c.layer.heads_q,
+                       .window = 20,
+                       .fuses_window = true,
+                       .softmax = SelectionSoftmax::kUnits,
+                       .stale = 0.2};
+  EXPECT_EQ(record_of("indexer+topk+cpu_flash").verdict(), Verdict::kPassed);
+  EXPECT_THAT(record_of("indexer+topk+torch_native").reason(),
+              HasSubstr("no hierarchical sparse attention"));
+  EXPECT_THAT(
+      reason_of<cpu_flash::CpuFlashBackend>("indexer+topk+spoilt", [] { return stale_scores(1); }),
       HasSubstr(" chosen keys of 30"));
 }
 

@@ -148,8 +148,8 @@ std::string why_no_indices(const Case& c) {
 
 std::string why_no_selection(const Case& c) {
   if (!c.layer.selection.exists()) return "the layer has no selection";
-  if (c.layer.selection.is_hierarchical()) {
-    return "who scores the pages of hierarchical sparse attention is not known";
+  if (c.layer.selection.window_heads > 0) {
+    return "selectors give lists to all KV heads: no window_heads";
   }
   return c.mode == ForwardMode::kIdle ? "an idle step has no keys to select" : "";
 }
@@ -163,11 +163,14 @@ std::string why_no_scores(const Case& c) {
                        c.kv_cache.page_size, selection.unit,
                        round_up(c.kv_cache.page_size, selection.unit));
   }
-  if (selection.groups != SelectionGroups::kOne && !selection.takes_maxima()) {
+  if (selection.groups != SelectionGroups::kOne && !selection.scores_in_bf16()) {
     return "an indexer with summed logits for each KV head is not known: groups: one";
   }
   const auto sees_pools = [&selection](const Request& request) {
-    return request.q_len > 0 && selection.complete_pools(request.kv_len) > 0;
+    const std::int64_t units = selection.is_hierarchical()
+                                   ? selection.candidates(request.kv_len - 1)
+                                   : selection.complete_pools(request.kv_len);
+    return request.q_len > 0 && units > 0;
   };
   return std::ranges::any_of(c.requests, sees_pools) ? "" : "no query sees a complete pool of keys";
 }
@@ -175,7 +178,8 @@ std::string why_no_scores(const Case& c) {
 /// Attention reads the selector's lists as they are.
 std::string why_no_pipeline(const Case& c) {
   if (std::string why = why_no_scores(c); !why.empty()) return why;
-  if (c.layer.selection.pool() == 1 && !c.layer.selection.has_tail()) return "";
+  const Selection& rule = c.layer.selection;
+  if (rule.is_hierarchical() || (rule.pool() == 1 && !rule.has_tail())) return "";
   return "in a pipeline nothing adds the keys behind complete pools to a selector's list: unit: 1, "
          "tail: counted, or score: max";
 }
@@ -203,6 +207,7 @@ std::string why_not_built(const Case& c, StepPart part) {
 std::int64_t scored_units(const Case& c, const Request& request, std::int64_t token) {
   const Selection& selection = c.layer.selection;
   const std::int64_t keys = std::max<std::int64_t>(request.prefix_len() + token + 1, 0);
+  if (selection.is_hierarchical()) return selection.candidates(keys - 1);
   const bool of_rows = c.step == StepPart::kIndexer && !selection.takes_maxima();
   if (of_rows || selection.tail == SelectionTail::kOpen) return selection.complete_pools(keys);
   const std::int64_t units = ceil_div(keys, selection.unit);
@@ -214,7 +219,9 @@ ChosenKeys lists_of(const AttentionLayer& layer, const Request& request, std::in
   const std::int64_t position = request.prefix_len() + first;
   if (!request.captured) return choose_keys(layer, position, count, request.selection_seed);
   ChosenKeys lists = request.captured->of_tokens(first, count);
-  draw_scores(layer.selection, position, request.selection_seed, lists);
+  if (lists.scores.empty()) {
+    draw_scores(layer.selection, position, request.selection_seed, lists);
+  }
   return lists;
 }
 

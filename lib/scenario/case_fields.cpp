@@ -104,8 +104,8 @@ const std::vector<Field<AttentionLayer>>& selection_fields() {
        .exists = has_lists},
       {.name = "selection/score",
        .access = word<kSelectionScores, &L::selection, &S::score>(),
-       .says = "What an indexer scores a unit by: the sum over heads of its row, or the max of its "
-               "keys",
+       .says = "What an indexer scores a unit by: the sum over heads of its row, the max of its "
+               "keys, or its representation under a group, a head or as bounds",
        .column = "selection_score",
        .exists = has_lists},
       {.name = "selection/index_heads",
@@ -132,6 +132,11 @@ const std::vector<Field<AttentionLayer>>& selection_fields() {
        .access = word<kSelectionSoftmaxes, &L::selection, &S::softmax>(),
        .says = "Over all keys that a query sees, or of each entry, which scores weigh: units",
        .column = "selection_softmax",
+       .exists = has_lists},
+      {.name = "selection/stale",
+       .access = member<&L::selection, &S::stale>(),
+       .says = "Part of the units whose representation is older than they are",
+       .column = "selection_stale",
        .exists = has_lists},
   };
   return fields;

@@ -29,9 +29,26 @@ bool read_pattern(const YamlNode& node, Selection& selection, Problems& problems
 
 constexpr const char* kSelectionExample = "for example {topk: 2048}, or none";
 
-/// Maxima have a head for each group, and take the query's own unit themselves.
+/// Maxima have a head for each group, and take the query's own unit themselves. Representations are
+/// scored by the layer's heads, before the window.
 bool check_score(const ScenarioMap& map, AttentionLayer& layer, Problems& problems) {
-  if (!layer.selection.takes_maxima()) return true;
+  if (layer.selection.stale > 0 && !layer.selection.scores_representations()) {
+    problems.add(map.place_of("stale"),
+                 fmt::format("stale beside score: {}", to_string(layer.selection.score)),
+                 "score: group, head and bounds have representations, which go stale");
+    return false;
+  }
+  if (!layer.selection.scores_in_bf16()) return true;
+  if (layer.selection.scores_representations()) {
+    if (map.has("index_heads")) {
+      problems.add(map.place_of("index_heads"),
+                   fmt::format("index_heads beside score: {}", to_string(layer.selection.score)),
+                   "representations are scored by the layer's own query heads");
+      return false;
+    }
+    layer.selection.index_heads = layer.heads_q;
+    return true;
+  }
   for (const char* key : {"index_heads", "tail"}) {
     if (!map.has(key)) continue;
     problems.add(
@@ -65,7 +82,9 @@ bool check_hierarchy(const ScenarioMap& map, const AttentionLayer& layer, Proble
                   "KV heads without a list stand beside others with groups: kv_heads");
   }
   if (!rule.is_hierarchical() || (!rule.has_tail() && !rule.takes_maxima())) return true;
-  const char* const key = rule.window > 0 ? "window_keys" : "softmax";
+  const char* const key = rule.window > 0       ? "window_keys"
+                          : rule.weighs_units() ? "softmax"
+                                                : "score";
   return refuse(
       key,
       fmt::format("{} beside {}", key,
@@ -144,8 +163,10 @@ KeySection selection_section() {
         "the list, or its entries again behind `topk_length`."},
        {"score", word(&Selection::score, kSelectionScores),
         "What an indexer scores a unit by: the weighted `sum` over heads of max(0, q·k) of its one "
-        "row (DeepSeek-V3.2), or the `max` of q·k over its keys, where the query's own unit is "
-        "above all others (MiniMax-M3)."},
+        "row (DeepSeek-V3.2); the `max` of q·k over its keys, where the query's own unit is above "
+        "all others (MiniMax-M3); q·k of its representation, of the sum of a `group`'s heads or "
+        "the largest of a `head` (SGLang's HSA); or the largest by the `bounds` of its keys "
+        "(Quest)."},
        {"index_heads", whole(&Selection::index_heads, 1),
         "Query heads of the indexer whose logits choose the keys: 64 of DeepSeek-V3.2, 32 of "
         "GLM-5."},
@@ -160,7 +181,10 @@ KeySection selection_section() {
        {"softmax", word(&Selection::softmax, kSelectionSoftmaxes),
         "What weights add up over: all `keys` that a query sees; or the keys of each entry, where "
         "the softmax of a score for each weighs the `units` and the window's LSE stands beside "
-        "them."}},
+        "them."},
+       {"stale", share(&Selection::stale),
+        "The part of units that were written after their representation was made, which an indexer "
+        "must pass over."}},
       kSelectionExample};
 }
 

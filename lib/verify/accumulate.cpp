@@ -249,8 +249,8 @@ SampleError error_of_pipeline(const Case& c, const Numerics& numerics, std::int6
                               std::span<const OutputRow> watched,
                               std::span<const std::byte> outputs,
                               std::span<const std::byte> arrays) {
-  std::vector<std::int32_t> lists(watched.size() *
-                                  to_size(c.layer.selection_groups() * c.layer.selection.topk));
+  std::vector<std::int32_t> lists(
+      watched.size() * to_size(c.layer.selection_groups() * c.layer.selection.columns()));
   const std::size_t bytes = lists.size() * sizeof(std::int32_t);
   expects(arrays.size() >= bytes, "a timed sample left fewer lists than watched rows");
   if (!lists.empty()) std::memcpy(lists.data(), arrays.data(), bytes);

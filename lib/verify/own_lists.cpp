@@ -3,6 +3,7 @@
 #include "lib/verify/own_lists.h"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 
 #include "lib/base/error.h"
@@ -13,24 +14,36 @@ namespace attnbench {
 Case over_lists(const Case& c, std::span<const RowId> rows, std::span<const std::int32_t> lists) {
   const std::int64_t topk = c.layer.selection.topk, groups = c.layer.selection_groups();
   const std::int64_t unit = c.layer.selection.unit, each = groups * topk;
-  expects(std::ssize(lists) == std::ssize(rows) * each, "lists of other rows");
+  const bool weighs = c.layer.selection.weighs_units();
+  expects(std::ssize(lists) == std::ssize(rows) * groups * c.layer.selection.columns(),
+          "lists of other rows");
   Case listed = c;
   listed.layer.selection.pattern = SelectionPattern::kCaptured;
   std::vector<std::shared_ptr<ChosenKeys>> of_requests;
   for (Request& request : listed.requests) {
     ChosenKeys none{.groups = groups, .width = topk, .unit = unit};
+    if (weighs) none.scores.resize(1);  // pad() goes on with what is there
     none.pad(request.q_len);
     of_requests.push_back(std::make_shared<ChosenKeys>(std::move(none)));
     request.captured = of_requests.back();
   }
   for (const RowId& row : rows) {
     ChosenKeys& keys = *of_requests[to_size(row.request)];
-    const std::int64_t units = ceil_div(c.requests[to_size(row.request)].kv_len, unit);
+    // A right list has no unit that the window touches; another one must not count it twice.
+    const Request& request = c.requests[to_size(row.request)];
+    const std::int64_t units = c.layer.selection.is_hierarchical()
+                                   ? c.layer.selection.candidates(request.prefix_len() + row.token)
+                                   : ceil_div(request.kv_len, unit);
     const auto of_token = lists.first(to_size(each));
     lists = lists.subspan(to_size(each));
     std::ranges::transform(
         of_token, keys.indices.begin() + row.token * each,
         [&](std::int32_t entry) { return entry >= 0 && entry < units ? entry : -1; });
+    if (weighs) {
+      std::ranges::transform(lists.first(to_size(each)), keys.scores.begin() + row.token * each,
+                             [](std::int32_t bits) { return std::bit_cast<float>(bits); });
+      lists = lists.subspan(to_size(each));
+    }
     std::fill_n(keys.lengths.begin() + row.token * groups, groups, static_cast<std::int32_t>(topk));
   }
   return listed;

@@ -50,7 +50,10 @@ class PipelinePlan final : public Plan {
  public:
   explicit PipelinePlan(const ForwardBatch& batch) {
     const std::vector<IndexOutput>& arrays = batch.index_outputs->arrays;
-    expects(arrays.size() == 3, "a pipeline leaves logits, lists and their lengths");
+    const bool weighs = batch.problem->layer.selection.weighs_units();
+    expects(arrays.size() == (weighs ? 4 : 3),
+            "a pipeline leaves logits, lists, their lengths and "
+            "the scores that weigh them");
     begin_stage(scoring_, batch, StepPart::kIndexer);
     scoring_.batch.indexer = batch.indexer;
     scoring_.outputs.arrays = {arrays[0]};
@@ -58,12 +61,13 @@ class PipelinePlan final : public Plan {
 
     begin_stage(selecting_, batch, StepPart::kSelect);
     selecting_.batch.index_scores = batch.index_scores;
-    selecting_.outputs.arrays = {arrays[1], arrays[2]};
+    selecting_.outputs.arrays.assign(arrays.begin() + 1, arrays.end());
     selecting_.batch.index_outputs = &selecting_.outputs;
 
     begin_stage(attending_, batch, StepPart::kAttention);
     lists_ = device_batch_of(batch);
     lists_.topk_indices = arrays[1].data;
+    if (weighs) lists_.topk_scores = reinterpret_cast<const float*>(arrays[3].data);
     attending_.batch.device_batch = &lists_;
     std::ranges::fill(attending_.batch.chosen->indices, -1);
   }

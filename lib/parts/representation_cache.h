@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/contents/contents.h"
+#include "lib/layout/lay_out.h"
+#include "lib/parts/part_arrays.h"
+#include "lib/scenario/case.h"
+
+namespace attnbench {
+
+// The cache of an indexer that scores representations of units, and the versions that say which of
+// them are stale (IndexerInputs).
+
+/// Of each page the request that has it, and the page's number among that one's.
+struct PageOwner {
+  std::int64_t request = -1, page = 0;
+};
+[[nodiscard]] std::vector<PageOwner> page_owners(const Case& c, const BatchLayout& layout);
+
+/// Of a unit, in the cache, for all groups.
+[[nodiscard]] std::int64_t representation_bytes(const Case& c);
+/// Rows of representations of all groups, one behind the other.
+void store_representation(const Contents& contents, const Case& c, std::int64_t request,
+                          std::int64_t unit, std::byte* to);
+
+/// unit_versions and row_versions.
+[[nodiscard]] std::vector<PartInput> version_inputs(const Case& c, const BatchLayout& layout);
+
+}  // namespace attnbench
