@@ -113,6 +113,20 @@ mixes:
   EXPECT_NE(err_.str().find("--model is needed: a preset"), std::string::npos) << err_.str();
 }
 
+TEST_F(CommandLine, asks_for_a_model_where_a_file_writes_its_layers_out) {
+  std::ofstream(scenario_) << R"(
+mixes:
+  a: {model: {heads_q: 4, heads_kv: 2, head_dim: 32}, batch: 1q1s9}
+)";
+  EXPECT_EQ(run({"select", scenario_.c_str(), "--arch", "sm90"}), 4);
+  EXPECT_NE(err_.str().find("engines choose for a model, and the file writes layers out"),
+            std::string::npos)
+      << err_.str();
+  std::ofstream(scenario_, std::ios::app) << "  b: {model: qwen3-8b, batch: 1q1s9}\n";
+  EXPECT_EQ(run({"select", scenario_.c_str(), "--arch", "sm90"}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("qwen3-8b · tp 1"), std::string::npos) << out_.str();
+}
+
 TEST_F(CommandLine, asks_engines_instead_of_backends_for_support) {
   EXPECT_EQ(run({"support", scenario_.c_str(), "--engines", "--arch", "sm90"}), 0) << err_.str();
   EXPECT_NE(out_.str().find("tiny  SGLang  fa3"), std::string::npos) << out_.str();

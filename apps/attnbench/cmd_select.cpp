@@ -21,6 +21,7 @@
 #include "lib/engines/engine_setup_of.h"
 #include "lib/inspect/engine_selection.h"
 #include "lib/result/result_reader.h"
+#include "lib/scenario/layer_reader.h"
 
 namespace attnbench {
 
@@ -42,9 +43,18 @@ using ModelOnRanks = std::pair<std::string, int>;
 /// What the command line leaves to the file.
 struct Known {
   std::set<ModelOnRanks> models;
+  bool has_written_out = false;  ///< layers, which are of no model
   std::string arch;
   std::string scenario;  ///< its path
 };
+
+void add_model(const std::string& model, int tp, Known& known) {
+  if (model == kInlineModel) {
+    known.has_written_out = true;
+  } else {
+    known.models.emplace(model, tp);
+  }
+}
 
 bool is_scenario(const std::string& file) {
   return file.ends_with(".yaml") || file.ends_with(".yml") || file == kStandardInput;
@@ -52,13 +62,13 @@ bool is_scenario(const std::string& file) {
 
 Known known_from(const Scenario& scenario) {
   Known known{.scenario = scenario.path};
-  for (const Case& c : scenario.cases) known.models.emplace(c.model, c.tp);
+  for (const Case& c : scenario.cases) add_model(c.model, c.tp, known);
   return known;
 }
 
 Known known_from(const RunResult& run) {
   Known known;
-  for (const Record& r : run.records) known.models.emplace(r.model, r.tp);
+  for (const Record& r : run.records) add_model(r.model, r.tp, known);
   const DeviceInfo& device = run.environment.device;
   if (device.kind == DeviceKind::kCuda) known.arch = device.arch;
   if (run.scenarios.size() == 1) known.scenario = run.scenarios.front().path;
@@ -81,9 +91,12 @@ ModelOnRanks model_of(const SelectCommand& command, const Known& known) {
   if (left.size() == 1) return *left.begin();
   std::vector<std::string> names;
   for (const auto& [model, tp] : left) names.push_back(fmt::format("{} at tp {}", model, tp));
-  throw ConfigError(
-      names.empty() ? "--model is needed: a preset (`attnbench list models`) or a config.json"
-                    : fmt::format("--model is needed: the file has {}", fmt::join(names, ", ")));
+  if (!names.empty()) {
+    throw ConfigError(fmt::format("--model is needed: the file has {}", fmt::join(names, ", ")));
+  }
+  throw ConfigError(fmt::format(
+      "--model is needed: a preset (`attnbench list models`) or a config.json{}",
+      known.has_written_out ? "; engines choose for a model, and the file writes layers out" : ""));
 }
 
 int select(const SelectCommand& command, Console& console) {
