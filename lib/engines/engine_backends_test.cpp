@@ -438,6 +438,23 @@ TEST(EngineBackends, of_hopper_s_flashattention_depend_on_the_head_dim) {
   EXPECT_EQ(asked.refusal(), "head dims of 1 to 256 only, not 320");
 }
 
+TEST(EngineBackends, of_blackwell_s_flashattention_depend_on_the_head_dim) {
+  Asked asked = about(Engine::kVllm, "FLASH_ATTN", "sm100");
+  asked.setup.version = {0, 0};
+  asked.setup.has_spans = true;
+  EXPECT_EQ(asked.refusal(), "");
+  for (const int dim : {160, 512}) {  // FlashAttention 2 stands in for 4
+    asked.setup.head_dim_qk = asked.setup.head_dim_v = dim;
+    asked.setup.has_spans = true;
+    EXPECT_EQ(asked.refusal(), "no bidirectional spans");
+    asked.setup.has_spans = false;
+    EXPECT_EQ(asked.refusal(), "");
+    asked.setup.kv_dtype = DType::kE4M3;
+    EXPECT_EQ(asked.refusal(), "no fp8 cache");
+    asked.setup.kv_dtype = DType::kBF16;
+  }
+}
+
 TEST(EngineBackends, run_on_the_gpus_that_they_are_built_for) {
   EXPECT_EQ(about_mla(Engine::kSglang, "cutlass_mla", "sm90").refusal(),
             "built for sm100 to sm109");

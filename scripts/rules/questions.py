@@ -47,7 +47,9 @@ CONFIGS = {
     "whisper-large-v3": {"architectures": ["WhisperForConditionalGeneration"], "model_type": "whisper", "d_model": 1280,
                          "decoder_attention_heads": 20, "encoder_attention_heads": 20, "decoder_layers": 4, "encoder_layers": 4,
                          "vocab_size": 1024, "max_target_positions": 448, "torch_dtype": "bfloat16"},
+    "head-dim-512": plain("LlamaForCausalLM", "llama", 8, 2, 512),
 }
+NO_PRESETS = {"head-dim-512"}  # attnbench is asked with their config.json
 # What vLLM's selector is told of a layer of each model; its kinds of layers are asked one by one, as attnbench asks for the layer
 # that needs most.
 VLLM_LAYERS = {
@@ -63,6 +65,7 @@ VLLM_LAYERS = {
     "deepseek-v3.2": {"head_size": 576, "use_mla": True, "use_sparse": True},
     "qwen3-next-80b-a3b": {"head_size": 256},
     "whisper-large-v3": {"head_size": 64, "attn_type": "encoder_decoder"},
+    "head-dim-512": {"head_size": 512},
 }
 
 
