@@ -113,14 +113,17 @@ VisibleKeys chosen_keys(const AttentionLayer& layer, const Request& request, std
   const std::int64_t size = layer.selection.unit;
   for (const auto& [unit, named] : times) {
     shown.for_each_in(unit * size, (unit + 1) * size, [&, n = named](VisibleKeys::Key key) {
+      if (layer.selection.has_landmarks && key.index % size == size - 1) return;
       seen.branch.push_back({key.index, key.position, n});
     });
   }
   // Behind all units of a list, of which none touches the window.
   const std::int64_t own = request.prefix_len() + token;
   const std::int64_t latest = layer.selection.window_of(layer.selection_group(head));
-  shown.for_each_in(own + 1 - latest, own + 1,
-                    [&](VisibleKeys::Key key) { seen.branch.push_back(key); });
+  shown.for_each_in(own + 1 - latest, own + 1, [&](VisibleKeys::Key key) {
+    if (layer.selection.has_landmarks && key.index % size == size - 1) return;
+    seen.branch.push_back(key);
+  });
   return seen;
 }
 

@@ -68,7 +68,8 @@ struct VisibleKeys {
 /// window's (SpanRule::kWithinWindow), or all of them (kOverride).
 /// A selection: of these the keys that the list of the query token and of `head` names, a
 /// multiset: a key that it names twice takes part twice; and of a hierarchical one, where the head
-/// sees it, those of the window, j > i - window.
+/// sees it, those of the window, j > i - window. The last key of a unit is none of both where it is
+/// a landmark.
 /// A node of a draft tree lies at position prefix_len + depth, not at its index: ALiBi counts
 /// tokens of the text that the branch spells, and siblings are not part of it. The window counts in
 /// the same way under WindowInTrees::kDepth; under kIndex it counts indices among the request's

@@ -30,4 +30,6 @@ def hierarchy(rng, made, length):
         wanted["window_heads"] = rng.randrange(1, heads_kv)
     if rng.random() < 0.7:
         wanted["fusion"] = True
+    if wanted["unit"] > 1 and rng.random() < 0.3:
+        wanted["landmarks"] = True
     return wanted

@@ -120,10 +120,12 @@ std::int64_t load_chosen_keys(const ForwardBatch& batch, const Item& item, std::
   for (std::int64_t i = item.key_begin; i < std::min(item.key_end, listed); ++i) {
     const std::int64_t entry = list[to_size(i / unit)];
     const std::int64_t key = entry * unit + i % unit;
+    if (layer.selection.is_landmark(key)) continue;
     if (entry >= 0 && key <= place) to[count++] = static_cast<std::int32_t>(key);
   }
   for (std::int64_t i = std::max(item.key_begin, listed); i < item.key_end; ++i) {
-    to[count++] = static_cast<std::int32_t>(window.begin + i - listed);
+    const std::int64_t key = window.begin + i - listed;
+    if (!layer.selection.is_landmark(key)) to[count++] = static_cast<std::int32_t>(key);
   }
   return count;
 }

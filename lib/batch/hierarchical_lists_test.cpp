@@ -117,6 +117,16 @@ TEST(HierarchicalLists, beside_a_window_show_both) {
   EXPECT_EQ(KeySet(layer, {.q_len = 2, .kv_len = 13}, lists).runs(0), (Runs{{4, 8}}));
 }
 
+TEST(HierarchicalLists, show_no_landmark_selected_or_in_the_window) {
+  const AttentionLayer layer =
+      layer_of({.topk = 2, .unit = 4, .window = 6, .fuses_window = true, .has_landmarks = true});
+  const ChosenKeys lists{.indices = {1, -1}, .lengths = {2}, .width = 2, .unit = 4};
+  const KeySet keys(layer, {.q_len = 1, .kv_len = 16}, lists);
+  EXPECT_EQ(keys.runs(0), (Runs{{4, 7}, {10, 11}, {12, 15}})) << "7, 11 and the query's own are";
+  EXPECT_EQ(keys.seen(), keys.runs(0));
+  EXPECT_EQ(keys.pairs(), 7);
+}
+
 TEST(HierarchicalLists, weigh_their_entries_and_no_others) {
   const Selection rule{.topk = 4,
                        .unit = 8,

@@ -159,20 +159,33 @@ std::vector<KeyRun> KeySet::of_items(std::int64_t token) const {
   return runs;
 }
 
+/// Those of a unit that a list names.
+KeyRun KeySet::keys_of_entry(std::int64_t index) const {
+  const std::int64_t landmarks = layer_.selection.has_landmarks ? 1 : 0, unit = chosen_->unit;
+  return {index * unit, (index + 1) * unit - landmarks};
+}
+
 std::vector<KeyRun> KeySet::chosen_by(std::int64_t token, std::int64_t head_group) const {
-  const std::int64_t unit = chosen_->unit;
   std::vector<KeyRun> runs;
   for (const std::int64_t index : chosen_->list(token, head_group)) {
-    if (index >= 0) runs.push_back({index * unit, (index + 1) * unit});
+    if (index >= 0) runs.push_back(keys_of_entry(index));
   }
-  runs.push_back(window_of(token, head_group));
+  std::ranges::copy(window_of(token, head_group), std::back_inserter(runs));
   return united(std::move(runs));
 }
 
-/// The latest keys that a hierarchical selection shows beside its list; empty where it shows none.
-KeyRun KeySet::window_of(std::int64_t token, std::int64_t head_group) const {
+/// The latest keys that a hierarchical selection shows beside its list, without landmarks.
+std::vector<KeyRun> KeySet::window_of(std::int64_t token, std::int64_t head_group) const {
+  const Selection& rule = layer_.selection;
   const std::int64_t end = prefix_len() + token + 1;
-  return {std::max<std::int64_t>(end - layer_.selection.window_of(head_group), 0), end};
+  std::int64_t begin = std::max<std::int64_t>(end - rule.window_of(head_group), 0);
+  std::vector<KeyRun> runs;
+  for (std::int64_t unit = begin / rule.unit; rule.has_landmarks && begin < end; ++unit) {
+    runs.push_back({begin, std::min((unit + 1) * rule.unit - 1, end)});
+    begin = (unit + 1) * rule.unit;
+  }
+  runs.push_back({begin, end});
+  return runs;
 }
 
 std::vector<KeyRun> KeySet::shown(std::int64_t token) const {
@@ -205,9 +218,9 @@ std::vector<KeyRun> KeySet::seen_by_group(std::int64_t head_group) const {
         for (std::int64_t key = begin; key < end; ++key) marks[to_size(key)] = true;
       }
     };
-    mark(window_of(token, head_group));
+    for (const KeyRun& run : window_of(token, head_group)) mark(run);
     for (const std::int64_t index : chosen_->list(token, head_group)) {
-      if (index >= 0) mark({index * chosen_->unit, (index + 1) * chosen_->unit});
+      if (index >= 0) mark(keys_of_entry(index));
     }
   }
   std::vector<KeyRun> keys;

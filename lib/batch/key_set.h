@@ -71,7 +71,8 @@ class KeySet {
   /// What the mask shows.
   [[nodiscard]] std::vector<KeyRun> shown(std::int64_t token) const;
   [[nodiscard]] std::vector<KeyRun> chosen_by(std::int64_t token, std::int64_t head_group) const;
-  [[nodiscard]] KeyRun window_of(std::int64_t token, std::int64_t head_group) const;
+  [[nodiscard]] KeyRun keys_of_entry(std::int64_t index) const;
+  [[nodiscard]] std::vector<KeyRun> window_of(std::int64_t token, std::int64_t head_group) const;
   [[nodiscard]] std::int64_t keys_of(std::int64_t token, std::int64_t head_group) const;
   [[nodiscard]] std::int64_t end_of_ramp(std::int64_t token) const;
 

@@ -35,7 +35,9 @@ FreshKeyChoice positions_of(const Case& c, const Request& request) {
   // that no head sees, there is none.
   if (const Selection& rule = c.layer.selection; rule.exists()) {
     if (rule.is_hierarchical() && rule.window_of(0) == 0) return {};
-    return {last, 1};
+    const std::int64_t seen_key = rule.is_landmark(last) ? last - 1 : last;
+    if (seen_key < last && rule.window_of(0) < 2) return {};
+    return {seen_key, 1};
   }
   // Keys before this step's are seen by all queries, a draft tree's too. Of the step's own keys
   // a causal mask hides the later ones from most queries, and a tree all but a node's own.

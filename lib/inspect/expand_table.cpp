@@ -91,7 +91,8 @@ std::string geometry_text(const Case& c) {
                     chosen.has_tail() ? fmt::format(", tail {}", to_string(chosen.tail)) : "",
                     to_string(chosen.pattern), l.selection_groups() > 1 ? ", by KV head" : "") +
         (chosen.scores_in_bf16() ? fmt::format(", by {}", score_text(chosen.score)) : "") +
-        (chosen.weighs_units() ? ", each entry weighed" : "") + window_text(chosen));
+        (chosen.weighs_units() ? ", each entry weighed" : "") +
+        (chosen.has_landmarks ? ", landmarks unseen" : "") + window_text(chosen));
   }
   if (std::ranges::any_of(c.requests, [](const Request& r) { return !r.items.empty(); })) {
     parts.emplace_back("items apart from each other");

@@ -166,6 +166,9 @@ struct Selection {
   /// So many first KV heads of the rank see the window's keys only, and their lists are empty.
   int window_heads = 0;
   SelectionSoftmax softmax = SelectionSoftmax::kKeys;
+  /// The last key of each unit is the landmark that represents it: no query sees it, selected or in
+  /// the window (HSA as its authors run it).
+  bool has_landmarks = false;
   /// Part of the units whose representation is older than what they hold (page_version of SGLang's
   /// HSA): their logit is -inf, and no list names them.
   double stale = 0;
@@ -187,13 +190,16 @@ struct Selection {
   /// Hierarchical sparse attention: lists name complete units before the window only, since a unit
   /// that is still growing has no representation to be scored by.
   [[nodiscard]] constexpr bool is_hierarchical() const {
-    return window > 0 || weighs_units() || scores_representations();
+    return window > 0 || weighs_units() || scores_representations() || has_landmarks;
   }
   /// Units that a list of the query at `position` among its request's keys can name: 0 to this - 1.
   [[nodiscard]] constexpr std::int64_t candidates(std::int64_t position) const {
     if (position < 0) return 0;
     if (!is_hierarchical()) return position / unit + 1;
     return position + 1 > window ? (position + 1 - window) / unit : 0;
+  }
+  [[nodiscard]] constexpr bool is_landmark(std::int64_t key) const {
+    return has_landmarks && key % unit == unit - 1;
   }
   /// The latest keys that the heads of a group see beside their list: 0 without a window.
   [[nodiscard]] constexpr std::int64_t window_of(std::int64_t group) const {

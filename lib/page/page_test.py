@@ -368,7 +368,8 @@ class PageTest(unittest.TestCase):
         chosen = dict(cells[0]["layer"], selection_topk=2048, selection_unit=1, selection_tail="counted",
                       selection_groups="one", selection_pattern="uniform", selection_padding="end",
                       selection_score="sum", selection_index_heads=64, selection_window_keys=0, selection_fusion=False,
-                      selection_window_heads=0, selection_softmax="keys", selection_stale=0)
+                      selection_window_heads=0, selection_softmax="keys", selection_landmarks=False,
+                      selection_stale=0)
         self.page(result([layer("full", "splitkv", 100.0, layer=chosen), layer("sliding", "splitkv", 30.0),
                           layer("full", "mine", 5.0, layer=chosen, step="indexer")]))
         self.assertEqual(self.column("model-steps", 6)[0],

@@ -73,6 +73,10 @@ bool check_hierarchy(const ScenarioMap& map, const AttentionLayer& layer, Proble
     return refuse(key, fmt::format("{} without window_keys", key),
                   "window_keys: 512 keeps the latest keys out of all lists");
   }
+  if (rule.has_landmarks && rule.unit < 2) {
+    return refuse("landmarks", "landmarks of units of 1 key",
+                  "the last key of a unit represents the others: unit: 64");
+  }
   if (rule.window_heads > 0 && rule.window_heads >= layer.selection_groups()) {
     return refuse("window_heads",
                   fmt::format("window_heads {} of {}", rule.window_heads,
@@ -182,6 +186,8 @@ KeySection selection_section() {
         "What weights add up over: all `keys` that a query sees; or the keys of each entry, where "
         "the softmax of a score for each weighs the `units` and the window's LSE stands beside "
         "them."},
+       {"landmarks", flag(&Selection::has_landmarks),
+        "The last key of each unit represents it, and no query sees it."},
        {"stale", share(&Selection::stale),
         "The part of units that were written after their representation was made, which an indexer "
         "must pass over."}},

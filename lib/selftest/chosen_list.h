@@ -22,6 +22,7 @@ class ChosenList {
     const std::int64_t list = token * groups + group;
     entries_ = step.batch.topk_indices + list * columns_;
     counted_ = step.batch.topk_length[list];
+    landmarks_ = step.layer.selection.has_landmarks && fault_ != Fault::kSeesLandmarks;
     window_ = fault_ == Fault::kNoWindowBesideList ? 0 : step.layer.selection.window_of(group);
     if (step.layer.selection.weighs_units() && fault_ != Fault::kOneSoftmaxOfUnits) {
       const bool stale = fault_ == Fault::kScoresOfTokenBefore && token > 0;
@@ -36,7 +37,7 @@ class ChosenList {
   /// How often the list of the query at `position` names a key.
   [[nodiscard]] ATTNBENCH_HOST_DEVICE std::int64_t times(std::int64_t key,
                                                          std::int64_t position) const {
-    if (key < keys_late_) return 0;
+    if (key < keys_late_ || sees_no(key)) return 0;
     const std::int64_t unit = (key - keys_late_) / unit_;
     std::int64_t named = 0;
     for (std::int64_t c = 0; c < counted_; ++c) named += entries_[c] == unit ? 1 : 0;
@@ -80,16 +81,21 @@ class ChosenList {
     if (named == 0) return 0;
     const float own = logit_of(key);
     for (std::int64_t k = unit * unit_; k < (unit + 1) * unit_; ++k) {
-      sum += std::exp(logit_of(k) - own);
+      if (!sees_no(k)) sum += std::exp(logit_of(k) - own);
     }
     return std::log(weight / named) - own - std::log(sum);
   }
 
  private:
+  [[nodiscard]] ATTNBENCH_HOST_DEVICE bool sees_no(std::int64_t key) const {
+    return landmarks_ && key % unit_ == unit_ - 1;
+  }
+
   Fault fault_;
   std::int64_t unit_, columns_;
   const std::int32_t* entries_;
   std::int64_t counted_;           ///< topk_length
+  bool landmarks_;                 ///< which nobody sees
   std::int64_t window_;            ///< latest keys that are seen beside the list
   const float* scores_ = nullptr;  ///< of the entries, where these are weighed
   std::int64_t keys_late_ = 0;     ///< how far behind its own place a key is read

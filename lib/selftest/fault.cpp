@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 90> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 91> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -44,6 +44,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 90> kNames{{
     {Fault::kWindowOfWholeUnits, "chosen keys: window of units"},
     {Fault::kOneSoftmaxOfUnits, "chosen keys: units unweighed"},
     {Fault::kScoresOfTokenBefore, "chosen keys: scores before"},
+    {Fault::kSeesLandmarks, "chosen keys: landmarks seen"},
     {Fault::kIgnoresTree, "ignores the draft tree"},
     {Fault::kIgnoresWindow, "ignores the window"},
     {Fault::kWindowOffByOne, "window off by one"},

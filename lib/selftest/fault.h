@@ -47,6 +47,7 @@ enum class Fault : std::uint8_t {
   kWindowOfWholeUnits,
   kOneSoftmaxOfUnits,
   kScoresOfTokenBefore,
+  kSeesLandmarks,
   kIgnoresTree,
   kIgnoresWindow,
   kWindowOffByOne,

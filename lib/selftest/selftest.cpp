@@ -189,6 +189,9 @@ std::vector<Case> selftest_cases() {
                                .window = 6,
                                .fuses_window = true,
                                .softmax = SelectionSoftmax::kUnits};
+  Case landmarks = hierarchy;
+  landmarks.id = "landmarks";
+  landmarks.layer.selection.has_landmarks = true;
   // A KV head that sees only the window, and one that does not see it.
   Case split_heads = hierarchy;
   split_heads.id = "window_heads";
@@ -251,9 +254,9 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed,     window,     tree,      chunks,      dual,       blocks,      spans,
-          chosen,    units,      hierarchy, split_heads, duplicates, fp8,         latent,
-          delta_net, kimi_delta, lightning, mamba2,      draft,      long_context};
+  return {mixed,  window,    tree,       chunks,    dual,        blocks,     spans,
+          chosen, units,     hierarchy,  landmarks, split_heads, duplicates, fp8,
+          latent, delta_net, kimi_delta, lightning, mamba2,      draft,      long_context};
 }
 
 }  // namespace attnbench

@@ -139,6 +139,7 @@ bool mask_shows(const Case& c, const Request& request, std::int64_t token, std::
 std::int64_t naive_times_seen(const Case& c, const Request& request, std::int64_t token,
                               std::int64_t key, int head) {
   if (!mask_shows(c, request, token, key)) return 0;
+  if (c.layer.selection.has_landmarks && (key + 1) % c.layer.selection.unit == 0) return 0;
   return c.layer.selection.topk > 0 ? times_named(c, request, token, key, head) : 1;
 }
 
@@ -211,7 +212,8 @@ class Query {
     const Real weight = weight_of_unit(c_, request_, id_.token, key, id_.head, s);
     if (weight == 0) return 0;
     Real sum = 0, ignored = 0;
-    for (std::int64_t j = key / unit * unit; j < (key / unit + 1) * unit; ++j) {
+    const std::int64_t seen = unit - (c_.layer.selection.has_landmarks ? 1 : 0);
+    for (std::int64_t j = key / unit * unit; j < key / unit * unit + seen; ++j) {
       sum += std::exp(logit(j, ignored));
     }
     return std::log(weight / static_cast<Real>(times)) - std::log(sum);
