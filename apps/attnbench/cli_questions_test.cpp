@@ -187,7 +187,7 @@ TEST_F(CommandLine, explains_a_model_and_what_fits_beside_its_weights) {
   }
   EXPECT_EQ(run({"model", "mimo-v2-flash", "--tp", "2"}), 0);
   for (const char* text : {"one rank: 32 of 64 query heads, 2 of 4 KV heads, dk 192 dv 128\n",
-                           "of sliding layers: 32 of 64 query heads, 4 of 8 KV heads, dk 192"}) {
+                           "sliding layers: 32 of 64 query heads, 4 of 8 KV heads, dk 192"}) {
     EXPECT_NE(out_.str().find(text), std::string::npos) << text << " is not in " << out_.str();
   }
   EXPECT_EQ(run({"model", "deepseek-v3", "--kv-dtype", "fp8_ds_mla", "--format", "json"}), 0);

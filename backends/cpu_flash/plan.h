@@ -68,8 +68,8 @@ struct WorkPlan {
   }
 };
 
-/// Of a layer with a selection, the latest keys that rows from `row` on of a request see beside
-/// their list.
+/// The latest keys that rows from `row` on of a request see beside their list, in a layer with a
+/// selection.
 [[nodiscard]] KeyRun window_beside_list(const ForwardBatch& batch, const AttentionLayer& layer,
                                         std::int64_t request, std::int64_t row, int kv_head);
 

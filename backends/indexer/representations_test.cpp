@@ -241,7 +241,7 @@ class SpoilsOutput final : public Backend {
   Honest honest_;
 };
 
-/// Of two groups, in pages of 8 behind a window of 12, of which a third are stale.
+/// Two groups, in pages of 8 behind a window of 12, of which a third are stale.
 Case stale_decodes(StepPart part) {
   Case c = conformance::selecting_decodes(4, {50, 300});
   c.layer.selection = {.topk = 4,

@@ -159,7 +159,7 @@ std::vector<KeyRun> KeySet::of_items(std::int64_t token) const {
   return runs;
 }
 
-/// Those of a unit that a list names.
+/// The keys of a unit that a list names.
 KeyRun KeySet::keys_of_entry(std::int64_t index) const {
   const std::int64_t landmarks = layer_.selection.has_landmarks ? 1 : 0, unit = chosen_->unit;
   return {index * unit, (index + 1) * unit - landmarks};

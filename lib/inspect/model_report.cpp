@@ -53,7 +53,7 @@ std::string rank_text(const ModelQuestion& q) {
   std::string text = fmt::format("one rank: {}\n", heads_text(q, head_layer(q), shown));
   if (q.model.sliding == OwnHeads{} || all_slide) return text;
   return text +
-         fmt::format("of sliding layers: {}\n",
+         fmt::format("sliding layers: {}\n",
                      heads_text(q, sliding->layer, with_heads_of(q.model, LayerKind::kSliding)));
 }
 

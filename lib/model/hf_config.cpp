@@ -236,7 +236,7 @@ void refuse_unread_kinds(const JsonFields& config, const HfModelType& type) {
         KindKey{"hybrid_layer_pattern", type.own_heads == HfOwnHeads::kSwa},
         KindKey{"sliding_window_size", type.own_heads == HfOwnHeads::kSwa},
         KindKey{"per_layer_config", type.has_layer_types && type.kv_lora_rank == 0},
-        // Of types that the table has not: Bamba, LFM2, Zamba 2 and RecurrentGemma.
+        // The table has no such type: Bamba, LFM2, Zamba 2 and RecurrentGemma.
         KindKey{"attn_layer_indices"}, KindKey{"full_attn_idxs"}, KindKey{"hybrid_layer_ids"},
         KindKey{"block_types"},
         // Laguna's and MiniMax M3's.

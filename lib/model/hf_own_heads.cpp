@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kPerLayer = "per_layer_config";
 
-/// Of one kind of layers.
+/// What one kind of layers has.
 struct Heads {
   int q = 0, kv = 0, dim = 0, dim_v = 0;
   bool operator==(const Heads&) const = default;
@@ -141,7 +141,7 @@ void read_per_layer(const JsonFields& config, ModelGeometry& model) {
   set_heads(full.value_or(others), sliding.value_or(others), model);
 }
 
-/// Of Gemma 4, in which vision's tokens see each other.
+/// Gemma 4's tokens of an image see each other; in an encoder all tokens would.
 void refuse_encoders(const JsonFields& config) {
   constexpr std::string_view kKey = "use_bidirectional_attention";
   if (!config.states(kKey)) return;

@@ -11,7 +11,7 @@
 namespace attnbench {
 namespace {
 
-/// Of a unit in the cache: how often its page was written. Small, as of a pool that is young.
+/// How often the page of a unit in the cache was written. Small, as of a pool that is young.
 std::int32_t version_of(std::int64_t page, std::int64_t row) {
   const std::uint64_t bits =
       combine(static_cast<std::uint64_t>(page), static_cast<std::uint64_t>(row));

@@ -17,13 +17,13 @@ namespace attnbench {
 // The cache of an indexer that scores representations of units, and the versions that say which of
 // them are stale (IndexerInputs).
 
-/// Of each page the request that has it, and the page's number among that one's.
+/// The request that has a page, and the page's number among its pages.
 struct PageOwner {
   std::int64_t request = -1, page = 0;
 };
 [[nodiscard]] std::vector<PageOwner> page_owners(const Case& c, const BatchLayout& layout);
 
-/// Of a unit, in the cache, for all groups.
+/// Bytes of a unit in the cache, for all groups.
 [[nodiscard]] std::int64_t representation_bytes(const Case& c);
 /// Rows of representations of all groups, one behind the other.
 void store_representation(const Contents& contents, const Case& c, std::int64_t request,
