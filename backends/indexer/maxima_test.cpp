@@ -13,6 +13,7 @@
 
 #include "backends/indexer/indexer.h"
 #include "backends/testing/select_conformance.h"
+#include "backends/testing/spoils_output.h"
 #include "backends/topk/topk.h"
 #include "lib/batch/index_scores.h"
 #include "lib/batch/key_set.h"
@@ -145,38 +146,7 @@ TEST(Maxima, of_all_small_cases_lie_within_their_bounds) {
   EXPECT_GT(taken, 3);
 }
 
-/// Does something else than the indexer to its logits.
-class Spoils final : public Backend {
- public:
-  using Spoiling = std::function<void(const ForwardBatch&)>;
-  explicit Spoils(Spoiling spoiling) : spoiling_(std::move(spoiling)) {}
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return honest_.info(); }
-  [[nodiscard]] Support supports(const Problem& problem) const override {
-    return honest_.supports(problem);
-  }
-  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
-    struct Spoilt final : Plan {
-      void run(Stream& stream) override {
-        honest->run(stream);
-        (*spoiling)(*batch);
-      }
-      std::unique_ptr<Plan> honest;
-      const ForwardBatch* batch = nullptr;
-      const Spoiling* spoiling = nullptr;
-    };
-    auto spoilt = std::make_unique<Spoilt>();
-    spoilt->honest = honest_.plan(batch, memory);
-    spoilt->batch = &batch;
-    spoilt->spoiling = &spoiling_;
-    return spoilt;
-  }
-
- private:
-  Spoiling spoiling_;
-  HostIndexer honest_;
-};
-
-/// Of two groups, in units of 8: each row of logits with how many units it sees.
+/// Two groups, in units of 8: each row of logits with how many units it sees.
 std::string reason_of(const std::function<void(float* row, std::int64_t units)>& spoil) {
   Case c = conformance::selecting_decodes(4, {50, 300});
   c.layer.selection = {.topk = 4,
@@ -184,7 +154,7 @@ std::string reason_of(const std::function<void(float* row, std::int64_t units)>&
                        .groups = SelectionGroups::kKvHeads,
                        .score = SelectionScore::kMax,
                        .index_heads = c.layer.heads_kv};
-  Spoils backend([&](const ForwardBatch& batch) {
+  SpoilsOutput<HostIndexer> backend([&](const ForwardBatch& batch) {
     const IndexOutput& logits = batch.index_outputs->arrays.front();
     for (std::int64_t row = 0; row < logits.shape[0] * logits.shape[1]; ++row) {
       auto* const first = static_cast<float*>(static_cast<void*>(logits.data));

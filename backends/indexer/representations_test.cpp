@@ -15,6 +15,7 @@
 
 #include "backends/indexer/indexer.h"
 #include "backends/testing/select_conformance.h"
+#include "backends/testing/spoils_output.h"
 #include "backends/topk/topk.h"
 
 namespace attnbench::indexer {
@@ -208,38 +209,6 @@ TEST(Representations, of_all_small_cases_are_selected_by_their_scores) {
   }
   EXPECT_GT(taken, 5);
 }
-
-/// Does something else than an honest backend to what it leaves.
-template <class Honest>
-class SpoilsOutput final : public Backend {
- public:
-  using Spoiling = std::function<void(const ForwardBatch&)>;
-  explicit SpoilsOutput(Spoiling spoiling) : spoiling_(std::move(spoiling)) {}
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return honest_.info(); }
-  [[nodiscard]] Support supports(const Problem& problem) const override {
-    return honest_.supports(problem);
-  }
-  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
-    struct Spoilt final : Plan {
-      void run(Stream& stream) override {
-        honest->run(stream);
-        (*spoiling)(*batch);
-      }
-      std::unique_ptr<Plan> honest;
-      const ForwardBatch* batch = nullptr;
-      const Spoiling* spoiling = nullptr;
-    };
-    auto spoilt = std::make_unique<Spoilt>();
-    spoilt->honest = honest_.plan(batch, memory);
-    spoilt->batch = &batch;
-    spoilt->spoiling = &spoiling_;
-    return spoilt;
-  }
-
- private:
-  Spoiling spoiling_;
-  Honest honest_;
-};
 
 /// Two groups, in pages of 8 behind a window of 12, of which a third are stale.
 Case stale_decodes(StepPart part) {
