@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include "backends/topk/topk.h"
 #include "lib/base/int_math.h"
@@ -93,6 +94,12 @@ class HostPlan final : public Plan {
   void list_units(std::int64_t row) const {
     std::int32_t* const to = batch_->index_outputs->arrays[0].data + row * topk_;
     const std::int64_t units = units_of(row);
+    if (units <= topk_ && !batch_->problem->layer.selection.is_hierarchical()) {  // none is stale
+      std::iota(to, to + units, 0);
+      std::fill(to + units, to + topk_, -1);
+      batch_->index_outputs->arrays[1].data[row] = static_cast<std::int32_t>(units);
+      return;
+    }
     const float cut = units <= topk_ ? kNone : cut_of(row);
     const float* const scores = scores_of(row);
     if (cut == kNone) {
