@@ -36,7 +36,7 @@ Rows hard_rows(std::int64_t units) {
   add([](std::int64_t i) { return -i; });
   add([](std::int64_t i) { return 1 + std::ldexp(static_cast<double>(i), -20); });
   add([](std::int64_t i) { return 1 + std::ldexp(static_cast<double>(i % 700), -23); });
-  add([](std::int64_t i) { return i < 40 ? 1 : -std::numeric_limits<double>::infinity(); });
+  add([](std::int64_t i) { return i < 40 ? 1 : std::numeric_limits<float>::lowest(); });
   add([](std::int64_t i) { return i < 5000 ? 3 : std::sin(static_cast<double>(i)); });
   add([&](std::int64_t) { return normal(bits) * 1e37; });
   add([&](std::int64_t) { return normal(bits) * 1e-39; });
