@@ -313,6 +313,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     attention.finish();
   }
   cuda::cp_async_wait<0>();
+  cuda::await_previous();  // of a block without items
 #endif
 }
 

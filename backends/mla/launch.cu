@@ -59,11 +59,12 @@ void prepare(const Kernel& kernel) { find(kernel).prepare(); }
 
 void launch(const Kernel& kernel, const Params& params, void* stream) {
   const auto count = [](std::int64_t blocks) { return static_cast<unsigned>(blocks); };
-  if (has_parts(kernel.tile)) {
-    const std::int64_t blocks = std::int64_t{params.parts} * params.lanes;
-    find(kernel).launch("mla", count(blocks), stream, params);
+  const unsigned blocks_of_all =
+      count(has_parts(kernel.tile) ? std::int64_t{params.parts} * params.lanes : params.num_items);
+  if (params.list_lengths != nullptr) {
+    cuda::launch_early(find(kernel), "mla", blocks_of_all, stream, params);
   } else {
-    find(kernel).launch("mla", count(params.num_items), stream, params);
+    find(kernel).launch("mla", blocks_of_all, stream, params);
   }
   if (params.num_merges == 0) return;
   const MergeKernel merge =

@@ -42,6 +42,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       Consumer<T, 1, Form>(p, shared).run();
     }
   }
+  cuda::await_previous();  // of a block without items
 #endif
 }
 

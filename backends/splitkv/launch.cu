@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/splitkv/launch.h"
 
+#include "backends/common/cuda/early_launch.cuh"
 #include "backends/common/cuda/kernel_choice.cuh"
 #include "backends/splitkv/dispatch.cuh"
 #include "lib/base/narrow.h"
@@ -22,7 +23,11 @@ void prepare(const Kernel& kernel) { find(kernel).prepare(); }
 
 void launch(const Kernel& kernel, const Params& params, void* stream) {
   const std::int32_t blocks = narrow_i32(std::int64_t{params.num_items} * params.heads_kv);
-  find(kernel).launch("splitkv", static_cast<unsigned>(blocks), stream, params);
+  if (params.list_lengths != nullptr) {
+    cuda::launch_early(find(kernel), "splitkv", static_cast<unsigned>(blocks), stream, params);
+  } else {
+    find(kernel).launch("splitkv", static_cast<unsigned>(blocks), stream, params);
+  }
 }
 
 }  // namespace attnbench::splitkv

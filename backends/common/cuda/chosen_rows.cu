@@ -3,13 +3,16 @@
 #include "backends/common/cuda/chosen_rows.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <vector>
 
+#include "backends/common/cuda/early_launch.cuh"
 #include "backends/common/cuda/planning.h"
 #include "backends/common/tiles/tiles.h"
 #include "backends/common/visibility.h"
 #include "lib/base/error.h"
+#include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/device/cuda/check.cuh"
@@ -32,54 +35,74 @@ struct ListParams {
   std::int64_t table_width;
   std::int32_t* rows;     ///< [T, groups, width]
   std::int32_t* lengths;  ///< [T, groups]
-  std::int32_t topk, unit, groups, width, page_size;
-  RowNumbers numbers;
+  std::int32_t topk, groups, width;
+  std::int32_t unit, page_size;      ///< kShifts: their binary logarithms
+  std::int32_t per_page, per_token;  ///< RowNumbers
 };
 
-/// Key `at` of a list, counted `unit` for each entry; -1 where the entry is none, or the key is
-/// behind the query's own place.
-__device__ __forceinline__ int chosen_key(const ListParams& p, const std::int32_t* list, int at,
-                                          int place) {
-  const int entry = __ldg(list + at / p.unit);
-  if (entry < 0 || entry > place / p.unit) return -1;
-  const int key = entry * p.unit + at % p.unit;
-  return key > place ? -1 : key;
-}
+/// How many units or pages lie before a key, and how far it lies in its own. Shifts, where the size
+/// is a power of two: divisions were most of the kernel's code, which a cold cache has to fetch.
+template <bool kShifts>
+struct Cut {
+  int size;  ///< kShifts: its binary logarithm
+
+  __device__ __forceinline__ int before(int key) const {
+    return kShifts ? key >> size : key / size;
+  }
+  __device__ __forceinline__ int within(int key) const {
+    return kShifts ? key & ((1 << size) - 1) : key % size;
+  }
+  __device__ __forceinline__ int first_of(int index) const {
+    return kShifts ? index << size : index * size;
+  }
+};
 
 /// A block for each list. Its keys keep their order, so that a result has the same bits in every
 /// run.
+template <bool kShifts>
 __global__ void __launch_bounds__(kListThreads) find_rows(const __grid_constant__ ListParams p) {
+  cuda::let_next_start();
   __shared__ int found_by[kListWarps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x) / 32;
   const std::int64_t list = blockIdx.x;
-  const ListToken token = p.tokens[list / p.groups];
-  const int keys = token.request < 0 ? 0 : p.topk_length[list] * p.unit;
+  const ListToken token = p.tokens[blockIdx.x / static_cast<unsigned>(p.groups)];
+  const int listed = __ldg(p.topk_length + list);  // not behind the token, which may be padding
+  const Cut<kShifts> units{p.unit}, in_pages{p.page_size};
+  const int keys = token.request < 0 ? 0 : units.first_of(listed);
+  const int own_unit = units.before(token.place);
   const std::int32_t* const entries = p.indices + list * p.topk;
   const std::int32_t* const pages = p.block_table + max(token.request, 0) * p.table_width;
   std::int32_t* const rows = p.rows + list * p.width;
   int found = 0;  // in the rounds before
   int first = 0;
   do {
-    int key[kLaneKeys], page[kLaneKeys];
+    // All loads are unconditional, or a lane would wait for one before it asks for the next. The
+    // first entries are asked for before it is known how many of them count.
+    const int own = first + warp * kListWarpKeys + lane;
+    int entry[kLaneKeys], key[kLaneKeys], page[kLaneKeys];
 #pragma unroll
     for (int i = 0; i < kLaneKeys; ++i) {
-      const int at = first + warp * kListWarpKeys + 32 * i + lane;
-      // The first entries are asked for before it is known how many of them count.
-      const int named = at < p.topk * p.unit ? chosen_key(p, entries, at, token.place) : -1;
-      key[i] = at < keys ? named : -1;
+      entry[i] = __ldg(entries + min(units.before(own + 32 * i), p.topk - 1));
     }
 #pragma unroll
     for (int i = 0; i < kLaneKeys; ++i) {
-      page[i] = key[i] < 0 ? 0 : __ldg(pages + key[i] / p.page_size);
+      const int at = own + 32 * i;
+      const int named = units.first_of(entry[i]) + units.within(at);
+      const bool seen = entry[i] >= 0 && entry[i] <= own_unit && named <= token.place;
+      key[i] = seen && at < keys ? named : -1;
+    }
+#pragma unroll
+    for (int i = 0; i < kLaneKeys; ++i) {
+      page[i] = pages[in_pages.before(max(key[i], 0))];  // __ldg() would end up behind the barrier
     }
     unsigned present[kLaneKeys];
-    int own = 0;  // of this warp
+    int of_warp = 0;
 #pragma unroll
     for (int i = 0; i < kLaneKeys; ++i) {
       present[i] = __ballot_sync(~0u, key[i] >= 0);
-      own += __popc(present[i]);
+      of_warp += __popc(present[i]);
     }
-    if (lane == 0) found_by[warp] = own;
+    if (lane == 0) found_by[warp] = of_warp;
     __syncthreads();
     int to = found;
 #pragma unroll
@@ -92,8 +115,7 @@ __global__ void __launch_bounds__(kListThreads) find_rows(const __grid_constant_
     for (int i = 0; i < kLaneKeys; ++i) {
       const int at = to + __popc(present[i] & ((1u << lane) - 1));
       if (key[i] >= 0 && at < p.width) {
-        rows[at] = static_cast<std::int32_t>(page[i] * p.numbers.per_page +
-                                             key[i] % p.page_size * p.numbers.per_token);
+        rows[at] = page[i] * p.per_page + in_pages.within(key[i]) * p.per_token;
       }
       to += __popc(present[i]);
     }
@@ -196,6 +218,11 @@ void ChosenRows::enqueue(const ForwardBatch& batch, void* stream) {
 void ChosenRows::launch(void* stream) const {
   const auto lists = static_cast<unsigned>(narrow_i32(tokens_ * groups_));
   if (lists == 0) return;
+  const bool shifts =
+      std::has_single_bit(to_size(selection_.unit)) && std::has_single_bit(to_size(page_size_));
+  const auto size_of = [shifts](std::int64_t size) {
+    return narrow_i32(shifts ? std::countr_zero(to_size(size)) : size);
+  };
   const ListParams params{.indices = indices_,
                           .topk_length = topk_length_,
                           .tokens = list_tokens_,
@@ -204,12 +231,14 @@ void ChosenRows::launch(void* stream) const {
                           .rows = rows_,
                           .lengths = lengths_,
                           .topk = narrow_i32(selection_.topk),
-                          .unit = narrow_i32(selection_.unit),
                           .groups = narrow_i32(groups_),
                           .width = narrow_i32(width_),
-                          .page_size = narrow_i32(page_size_),
-                          .numbers = numbers_};
-  find_rows<<<lists, kListThreads, 0, static_cast<cudaStream_t>(stream)>>>(params);
+                          .unit = size_of(selection_.unit),
+                          .page_size = size_of(page_size_),
+                          .per_page = narrow_i32(numbers_.per_page),
+                          .per_token = narrow_i32(numbers_.per_token)};
+  const auto find = shifts ? find_rows<true> : find_rows<false>;
+  find<<<lists, kListThreads, 0, static_cast<cudaStream_t>(stream)>>>(params);
   check_launch("find_rows");
 }
 

@@ -13,8 +13,8 @@
 // kernel's blocks are placed while the one before it still runs.
 namespace attnbench::cuda {
 
-/// As kernel.launch(), but blocks may start once every block of the kernel before has ended. The
-/// kernel calls await_previous() before it reads what that one writes.
+/// As kernel.launch(), but blocks may start once every block of the kernel before has ended or has
+/// called let_next_start(). The kernel calls await_previous() before it reads what that one writes.
 template <class... Arguments>
 void launch_early(const CompiledKernel<Arguments...>& kernel, const char* backend, dim3 blocks,
                   void* stream, const Arguments&... arguments) {
@@ -36,6 +36,14 @@ void launch_early(const CompiledKernel<Arguments...>& kernel, const char* backen
 __device__ __forceinline__ void await_previous() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// Lets a kernel that is launched early take what room there is beside this one. All threads of it
+/// call await_previous(), or it could end before this one does.
+__device__ __forceinline__ void let_next_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
