@@ -21,9 +21,9 @@
 
 namespace attnbench::mla {
 
-/// The width of a latent row, and how much of it is V.
-inline constexpr int kHeadDimK = 576;
+/// How much of a latent row is V, and its width with rope columns.
 inline constexpr int kHeadDimV = 512;
+inline constexpr int kHeadDimK = 576;
 
 /// A launch of an mla kernel over a work list in GPU memory, and one that merges what it split.
 /// Where they are recorded, memory and grids have room for the most work that a step within the
@@ -199,11 +199,18 @@ Support MlaBackend::supports(const Problem& problem) const {
   if (!layer.shares_row_of_k_and_v()) {
     return Support::no("absorbed MLA only: one latent row as K and V");
   }
-  if (layer.head_dim_qk != kHeadDimK || layer.head_dim_v != kHeadDimV) {
-    return Support::no("latent rows of 512 + 64 only");
+  const bool rope = layer.head_dim_qk == kHeadDimK;
+  if (layer.head_dim_v != kHeadDimV || !(rope || layer.head_dim_qk == kHeadDimV)) {
+    return Support::no("latent rows of 512 + 64 or 512 only");
   }
   if (!std::has_single_bit(static_cast<std::uint64_t>(problem.cache.page_size))) {
     return Support::no("page sizes that are powers of two only");
+  }
+  if (!rope) {
+    if (warpgroups_ && has_kernel(warpgroup_kernel_for(problem))) return Support::yes();
+    return Support::no(
+        "rows without rope columns by the kernel with wgmma only: activations, cache "
+        "and outputs of one 16-bit type on sm_90");
   }
   if (problem.cache.scales == KvScales::kBlock) {
     if (warpgroups_ && has_kernel(warpgroup_kernel_for(problem))) return Support::yes();

@@ -21,7 +21,7 @@ class MlaGpu : public GpuTest {
     Fixture fixture(c, *device_);
     MlaBackend hopper(true), before(false);
     ASSERT_TRUE(hopper.supports(problem_of(c))) << hopper.supports(problem_of(c)).reason();
-    if (c.kv_cache.scales == KvScales::kBlock) {
+    if (c.kv_cache.scales == KvScales::kBlock || c.layer.head_dim_qk == c.layer.head_dim_v) {
       conformance::expect_agreement(hopper, c, fills, *device_, fixture);
       return;
     }
@@ -262,6 +262,18 @@ const Selection kSelections[] = {{.topk = 20, .padding = SelectionPadding::kRepe
                                  {.topk = 2048, .pattern = SelectionPattern::kShared},
                                  {.topk = 500, .padding = SelectionPadding::kFront},
                                  {.topk = 3, .unit = 64, .groups = SelectionGroups::kKvHeads}};
+
+TEST_F(MlaGpu, reads_rows_without_rope_columns) {
+  for (Case c : {decode(16, 64), decode(128, 1), extend(7), extend(40), split(16), split(128),
+                 trees(300), with_selection(decode(128, 64), kSelections[1])}) {
+    c.id += "/no_rope";
+    c.layer.head_dim_qk = c.layer.head_dim_v;
+    expect_agreement(c);
+  }
+  Case narrow = decode(16, 64, DType::kE4M3);
+  narrow.layer.head_dim_qk = narrow.layer.head_dim_v;
+  EXPECT_THAT(MlaBackend().supports(problem_of(narrow)).reason(), testing::HasSubstr("16-bit"));
+}
 
 TEST_F(MlaGpu, reads_lists_of_chosen_keys) {
   for (const Selection& selection : kSelections) {

@@ -14,7 +14,7 @@ using tiles::Item;
 
 /// A work list and addresses as splitkv's, but for the counters: another kernel merges. Keys are
 /// found through a block table instead of token slots. One KV head; V is the first 512 columns of
-/// each 576-column row.
+/// each row, behind which lie 64 rope columns or none.
 struct Params : tiles::Params {
   const std::int32_t* block_table = nullptr;  ///< [B, block_table_width]
   std::int64_t block_table_width = 0;
@@ -56,12 +56,16 @@ struct Kernel {
   /// Of kernels with wgmma and 16-bit outputs: queries see all keys up to their own, or all; no
   /// window, chunk, block, tree or cap of logits.
   bool plain = false;
+  bool rope =
+      true;  ///< rows have rope columns; kernels with wgmma and 16-bit latents alone do without
 };
 
 /// The one with wgmma for a problem.
 [[nodiscard]] inline Kernel warpgroup_kernel_for(const Problem& problem) {
-  return {problem.dtype, problem.cache.dtype, TileKind::kWarpgroups,
-          problem.cache.scales == KvScales::kBlock, problem.fp8.out.has_value()};
+  Kernel kernel{problem.dtype, problem.cache.dtype, TileKind::kWarpgroups,
+                problem.cache.scales == KvScales::kBlock, problem.fp8.out.has_value()};
+  kernel.rope = problem.layer.head_dim_qk > problem.layer.head_dim_v;
+  return kernel;
 }
 
 /// Whether this build has such a kernel for the current GPU.

@@ -18,7 +18,7 @@ class Consumer {
     WorkList work(p_);
     Item item;
     for (int count = 0; work.take(item); ++count) {
-      load_rope(item);
+      if constexpr (Form::kRope) load_rope(item);
       Softmax<T, kGroup, Form> softmax(p_, shared_, item);
       float out[32][4] = {};
       cuda::mbarrier_wait(shared_.q_full(), count & 1);
@@ -83,7 +83,7 @@ class Consumer {
       const int at = ((kFirst + i / 4) * kBlockBytes + i % 4 * 32) >> 4;
       cuda::wgmma_m64n64k16<T>(s, a + at, b + at, add || i > 0);
     }
-    if constexpr (kRight) {
+    if constexpr (kRight && Form::kRope) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         cuda::wgmma_m64n64k16<T>(s, rope_[i], b + ((2 * kHalfBlocks * kBlockBytes + i * 32) >> 4));

@@ -9,7 +9,7 @@
 namespace attnbench::mla::hopper {
 
 /// p.lanes blocks for every part of the work list: one block per multiprocessor.
-template <class T, class Kv, bool kPlain, bool kFp8Out>
+template <class T, class Kv, bool kPlain, bool kFp8Out, bool kRope = true>
 __global__ void __launch_bounds__(kThreads, 1)
     wgmma_kernel([[maybe_unused]] const __grid_constant__ Params p) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -32,10 +32,10 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int group = static_cast<int>(threadIdx.x) / kGroupThreads;
   if (group == 0) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kProducerRegisters));
-    Producer<T, Kv>(p, shared).run();
+    Producer<T, Kv, kRope>(p, shared).run();
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kConsumerRegisters));
-    using Form = KernelForm<!std::is_same_v<T, Kv>, kPlain, kFp8Out>;
+    using Form = KernelForm<!std::is_same_v<T, Kv>, kPlain, kFp8Out, kRope>;
     if (group == 1) {
       Consumer<T, 0, Form>(p, shared).run();
     } else {
@@ -52,6 +52,15 @@ namespace attnbench::mla {
 
 template <class T, class Kv>
 CompiledKernel find_warpgroup_kernel(const Kernel& kernel) {
+  if (!kernel.rope) {
+    if constexpr (std::is_same_v<T, Kv>) {
+      if (kernel.fp8_out) return {};
+      return {kernel.plain ? hopper::wgmma_kernel<T, Kv, true, false, false>
+                           : hopper::wgmma_kernel<T, Kv, false, false, false>,
+              hopper::kThreads, hopper::Shared::kBytes};
+    }
+    return {};
+  }
   return {kernel.fp8_out ? hopper::wgmma_kernel<T, Kv, false, true>
           : kernel.plain ? hopper::wgmma_kernel<T, Kv, true, false>
                          : hopper::wgmma_kernel<T, Kv, false, false>,

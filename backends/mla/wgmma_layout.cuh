@@ -15,7 +15,6 @@ namespace attnbench::mla::hopper {
 inline constexpr int kRows = 64;
 inline constexpr int kTileKeys = 64;
 inline constexpr int kStepKeys = 2 * kTileKeys;
-inline constexpr int kDk = 576;
 inline constexpr int kDv = 512;
 inline constexpr int kHalfDims = kDv / 2;
 inline constexpr int kGroupThreads = 128;
@@ -35,11 +34,12 @@ enum Part : int { kLeft0, kRight0, kLeft1, kRight1 };
 
 /// What a kernel can do, known when it is compiled: code that a step has no use for would cost it
 /// registers, and bytes that a cold cache must fetch (results/h200/mla_code_size.md).
-template <bool fp8, bool plain, bool fp8_out>
+template <bool fp8, bool plain, bool fp8_out, bool rope>
 struct KernelForm {
   static constexpr bool kFp8 = fp8;         ///< latents in fp8, whose requests can have scales
   static constexpr bool kPlain = plain;     ///< Kernel::plain
   static constexpr bool kFp8Out = fp8_out;  ///< outputs of an fp8 type
+  static constexpr bool kRope = rope;       ///< Kernel::rope
 };
 
 /// Where things lie in shared memory.

@@ -12,7 +12,7 @@ namespace attnbench::mla::hopper {
 /// One of the four warps that copy: 16 rows of every tile. Eight lanes copy 128 bytes of a row; a
 /// lane has four rows, lane / 8 and every fourth from there. Rows in fp8 are
 /// widened where they arrive.
-template <class T, class Kv>
+template <class T, class Kv, bool kRope>
 class Producer {
  public:
   __device__ __forceinline__ Producer(const Params& p, Shared shared)
@@ -84,7 +84,7 @@ class Producer {
   __device__ __forceinline__ void prefetch(int page, int key) const {
     if (page < 0) return;
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;\n" ::"l"(p_.k + place_of(page, key)),
-                 "n"(kLatentRowBytes<Kv>)
+                 "n"(kLatentRowBytes<Kv> - (kRope ? 0 : kRopeDims * static_cast<int>(sizeof(Kv))))
                  : "memory");
   }
 
@@ -131,7 +131,7 @@ class Producer {
     if constexpr (kPart == kLeft0 || kPart == kLeft1) {
       copy<kAt, 0, kHalfBlocks>(rows);
     } else {
-      copy<kAt, kHalfBlocks, 2 * kHalfBlocks + 1>(rows);
+      copy<kAt, kHalfBlocks, 2 * kHalfBlocks + (kRope ? 1 : 0)>(rows);
     }
     cuda::cp_async_arrive(shared_.full(kPart));
   }
