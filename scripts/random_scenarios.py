@@ -26,6 +26,7 @@ import tempfile
 from random_linear_layers import linear_layer
 from random_selections import hierarchy, selection
 
+Cases = collections.namedtuple("Cases", "seed mix checks")
 ALLOWED = {"passed", "MISTRUSTED", "unsupported"}
 # Whole pages of every size below, but for `odd`; a tree of three levels and a prefix beside it.
 PREFIXES = {"short": 192, "long": 384, "tools": {"after": "short", "tokens": 192},
@@ -324,11 +325,11 @@ def mix(seed, index):
     return named(made)
 
 
-def run(program, seed, numbers, backends, folder):
+def run(program, cases, numbers, backends, folder):
     """Records of these cases; None where the program ended otherwise than by a table."""
     path, out = folder / f"random-{numbers[0]}.yaml", folder / f"random-{numbers[0]}.json"
-    scenario = {"seed": seed, "prefixes": PREFIXES, **CHECKS,
-                "mixes": {f"r{i}": mix(seed, i) for i in numbers}}
+    scenario = {"seed": cases.seed, "prefixes": PREFIXES, **cases.checks,
+                "mixes": {f"r{i}": cases.mix(cases.seed, i) for i in numbers}}
     if backends:
         scenario["backends"] = backends
     path.write_text(json.dumps(scenario, indent=1))  # which is YAML, too
@@ -340,8 +341,9 @@ def run(program, seed, numbers, backends, folder):
     return json.loads(out.read_text())["records"]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(description=__doc__, mix_of=mix, checks=None):
+    """Cases that `mix_of` draws, run with these checks, by default those of this file."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", help="the attnbench to run")
     parser.add_argument("--count", type=int, default=10000)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
@@ -350,12 +352,13 @@ def main():
     parser.add_argument("--backend", action="append", default=[], help="only these")
     parser.add_argument("--jobs", type=int, default=1, help="programs at a time, each on one processor")
     options = parser.parse_args()
+    cases = Cases(options.seed, mix_of, checks or CHECKS)
 
     verdicts, doubts, failed, refused = collections.Counter(), collections.Counter(), 0, 0
     worst = collections.defaultdict(float)
     numbers = range(options.first, options.first + options.count)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        files = [pool.submit(run, options.program, options.seed, numbers[begin:begin + options.per_file],
+        files = [pool.submit(run, options.program, cases, numbers[begin:begin + options.per_file],
                              options.backend, pathlib.Path(folder))
                  for begin in range(0, len(numbers), options.per_file)]
         for file in files:
@@ -374,7 +377,7 @@ def main():
                 failed += 1
                 number = int(record["mix"][1:])
                 print(f"{record['case']} {record['backend']}: {verdict}: {record['reason']}\n"
-                      f"  {json.dumps(mix(options.seed, number))}\n"
+                      f"  {json.dumps(mix_of(options.seed, number))}\n"
                       f"  again: {sys.argv[0]} {options.program} --seed {options.seed} --first {number} --count 1")
             sys.stdout.flush()
     print(f"{len(numbers)} cases: " + ", ".join(f"{n} {v}" for v, n in sorted(verdicts.items())))

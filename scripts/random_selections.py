@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random lists of chosen keys, for random_scenarios.py."""
+"""Random lists of chosen keys, for random_scenarios.py and random_pipelines.py."""
 
 PATTERNS = ["uniform", "recent", "shared", "one_page", "every_page", "holes", "duplicates"]
 
@@ -33,3 +33,19 @@ def hierarchy(rng, made, length):
     if wanted["unit"] > 1 and rng.random() < 0.3:
         wanted["landmarks"] = True
     return wanted
+
+
+def scored(rng, heads_kv, length):
+    """A selection that an indexer scores: of keys, of pools and their tails, of maxima, or of pages before a window."""
+    wanted = {"topk": length(rng, 100)}
+    kind = rng.choice(["keys", "pools", "pools", "maxima", "pages"])
+    if kind == "keys":
+        return wanted | {"index_heads": rng.choice([1, 4, 32, 64])}
+    wanted["unit"] = rng.choice([2, 4, 8, 16])
+    if kind == "pools":
+        return wanted | {"topk": wanted["topk"] + 1, "tail": rng.choice(["open", "own"]), "index_heads": rng.choice([1, 4, 32])}
+    wanted["groups"] = rng.choice(["one", "kv_heads"]) if heads_kv > 1 else "one"
+    if kind == "maxima":
+        return wanted | {"score": "max"}
+    return wanted | {"score": rng.choice(["group", "head", "bounds"]), "window_keys": length(rng, 100),
+                     "fusion": rng.random() < 0.7, "softmax": rng.choice(["keys", "units"]), "stale": rng.choice(["0%", "20%"])}

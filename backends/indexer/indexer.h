@@ -21,6 +21,7 @@ namespace attnbench::indexer {
   info.index_format = "block_table";
   info.device = device;
   if (on_gpu) info.cuda_graph = CudaGraphSupport::kAlways;
+  info.updates_in_pipelines = on_gpu;
   info.padding_seq_len = 0;
   info.scores_keys = true;
   return info;

@@ -66,7 +66,8 @@ class SixKeys {
   }
   std::vector<std::int32_t> list() {
     const std::vector<float> scores = logits();
-    const IndexScores in{scores.data(), units_, 1, 1, 3};
+    const IndexScores in{
+        .logits = scores.data(), .row_lens = units_, .tokens = 1, .groups = 1, .columns = 3};
     std::vector<std::int32_t> list(2), length(1);
     IndexOutputs outputs;
     outputs.arrays = {{"topk_indices", {1, 1, 2}, list.data()},

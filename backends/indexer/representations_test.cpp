@@ -101,7 +101,8 @@ class TwoPages {
   };
   Selected selected() {
     const std::vector<float> scores = logits();
-    const IndexScores in{scores.data(), &candidates_, 1, 1, 2};
+    const IndexScores in{
+        .logits = scores.data(), .row_lens = &candidates_, .tokens = 1, .groups = 1, .columns = 2};
     const auto topk = problem_.layer.selection.topk;
     Selected selected{std::vector<std::int32_t>(static_cast<std::size_t>(topk)), -99,
                       std::vector<float>(static_cast<std::size_t>(topk))};

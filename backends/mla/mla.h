@@ -22,6 +22,7 @@ namespace attnbench::mla {
   info.padding_seq_len = 0;
   info.writes_fp8_outputs = true;
   info.reads_lists_at_run = true;
+  info.updates_in_pipelines = true;
   return info;
 }
 

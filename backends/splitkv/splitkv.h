@@ -25,6 +25,7 @@ namespace attnbench::splitkv {
   info.padding_seq_len = 0;
   info.writes_fp8_outputs = true;
   info.reads_lists_at_run = true;
+  info.updates_in_pipelines = true;
   switch (rule.kind) {
     case SplitRule::kFill:
       return info;

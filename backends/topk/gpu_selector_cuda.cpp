@@ -18,6 +18,10 @@ class GpuPlan final : public Plan {
     enqueue_select(*batch_->index_scores, batch_->problem->layer.selection.topk, blocks_of_row_,
                    to[0].data, to[1].data, static_cast<cudaStream_t>(stream.native()));
   }
+  /// Scores and lists stay where they are, and nothing else of a step is planned for.
+  [[nodiscard]] bool update(const ForwardBatch&, Stream&) override {
+    return batch_->problem->recorded;
+  }
 
  private:
   const ForwardBatch* batch_;

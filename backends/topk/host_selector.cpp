@@ -27,7 +27,10 @@ constexpr float kNone = -std::numeric_limits<float>::infinity();
 class HostPlan final : public Plan {
  public:
   HostPlan(const ForwardBatch& batch, PlanMemory& memory)
-      : batch_(&batch), scores_(batch.index_scores), topk_(batch.problem->layer.selection.topk) {
+      : batch_(&batch),
+        scores_(batch.index_scores),
+        columns_(batch.problem->layer.selection.topk),
+        topk_(columns_ - (scores_->tails == nullptr ? 0 : 1)) {
     const std::int64_t most = std::max<std::int64_t>(scores_->columns / kWorthAPiece, 1);
     pieces_ = std::clamp<std::int64_t>(ceil_div(omp_get_max_threads(), rows()), 1, most);
     piece_ = ceil_div(scores_->columns, pieces_);
@@ -83,16 +86,28 @@ class HostPlan final : public Plan {
 
   void list(std::int64_t row) const {
     list_units(row);
+    if (scores_->tails != nullptr) add_tail(row);
     if (batch_->index_outputs->arrays.size() < 3) return;
-    const std::int32_t* const units = batch_->index_outputs->arrays[0].data + row * topk_;
-    auto* const to = reinterpret_cast<float*>(batch_->index_outputs->arrays[2].data) + row * topk_;
-    for (std::int64_t i = 0; i < topk_; ++i) {
+    const std::int32_t* const units = batch_->index_outputs->arrays[0].data + row * columns_;
+    auto* const to =
+        reinterpret_cast<float*>(batch_->index_outputs->arrays[2].data) + row * columns_;
+    for (std::int64_t i = 0; i < columns_; ++i) {
       to[i] = units[i] < 0 ? kNone : scores_of(row)[units[i]];
     }
   }
 
+  /// Behind the units of a list.
+  void add_tail(std::int64_t row) const {
+    std::int32_t* const to = batch_->index_outputs->arrays[0].data + row * columns_;
+    std::int32_t& length = batch_->index_outputs->arrays[1].data[row];
+    const std::int32_t tail = scores_->tails[row / scores_->groups];
+    to[topk_] = -1;
+    to[length] = tail;
+    if (tail >= 0) ++length;
+  }
+
   void list_units(std::int64_t row) const {
-    std::int32_t* const to = batch_->index_outputs->arrays[0].data + row * topk_;
+    std::int32_t* const to = batch_->index_outputs->arrays[0].data + row * columns_;
     const std::int64_t units = units_of(row);
     if (units <= topk_ && !batch_->problem->layer.selection.is_hierarchical()) {  // none is stale
       std::iota(to, to + units, 0);
@@ -126,7 +141,8 @@ class HostPlan final : public Plan {
 
   const ForwardBatch* batch_;
   const IndexScores* scores_;
-  std::int64_t topk_;
+  std::int64_t columns_;                 ///< of a list
+  std::int64_t topk_;                    ///< of which it selects so many units
   std::int64_t pieces_ = 1, piece_ = 0;  ///< of a row, and columns of each
   float* highest_ = nullptr;             ///< [rows, pieces, columns of a piece]
 };

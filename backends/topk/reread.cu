@@ -4,6 +4,7 @@
 
 #include <cub/block/block_scan.cuh>
 
+#include "backends/topk/list_end.cuh"
 #include "backends/topk/scores.cuh"
 #include "lib/device/cuda/check.cuh"
 
@@ -142,20 +143,23 @@ __device__ void finish(const Scores& scores, int topk, std::int32_t* list, Share
 
 /// A block a row.
 __global__ void __launch_bounds__(kThreads)
-    select_by_rereading(IndexScores scores, int topk, std::int32_t* indices,
+    select_by_rereading(IndexScores scores, int list_columns, std::int32_t* indices,
                         std::int32_t* lengths) {
   __shared__ Shared shared;
   const std::int64_t row = blockIdx.x;
   const int units = scores.row_lens[row / scores.groups];
-  std::int32_t* const list = indices + row * topk;
+  std::int32_t* const list = indices + row * list_columns;
+  const ListEnd end_of_list(scores, row, units, list_columns);
+  const int topk = end_of_list.topk;
   if (threadIdx.x == 0) {
-    lengths[row] = min(units, topk);
+    lengths[row] = end_of_list.length();
+    if (units > topk && topk < list_columns) list[topk] = end_of_list.tail;
     shared.cut = {0, 0, topk};
     shared.above = shared.equal = shared.keep = 0;
   }
   if (units <= topk) {
-    for (int i = static_cast<int>(threadIdx.x); i < topk; i += kThreads) {
-      list[i] = i < units ? i : -1;
+    for (int i = static_cast<int>(threadIdx.x); i < list_columns; i += kThreads) {
+      list[i] = i < units ? i : end_of_list.behind_units(i);
     }
     return;
   }

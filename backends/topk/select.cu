@@ -4,6 +4,7 @@
 
 #include "backends/common/cuda/cluster.cuh"
 #include "backends/topk/bins.cuh"
+#include "backends/topk/list_end.cuh"
 #include "backends/topk/reread.cuh"
 #include "backends/topk/scores.cuh"
 #include "lib/device/cuda/check.cuh"
@@ -204,7 +205,8 @@ __device__ void select_of(const Cluster& cluster, const Scores& scores, const fl
 /// A cluster a row, which blockIdx.x counts; a block, where rows are short.
 template <int kQuads>
 __global__ void __launch_bounds__(kThreads, kQuads == kQuadsOfShort ? 3 : 2)
-    select_highest(IndexScores scores, int topk, std::int32_t* indices, std::int32_t* lengths) {
+    select_highest(IndexScores scores, int list_columns, std::int32_t* indices,
+                   std::int32_t* lengths) {
   using Held = HeldScores<kQuads>;
   __shared__ Shared shared;
   constexpr bool kIsShort = kQuads == kQuadsOfShort;
@@ -220,14 +222,18 @@ __global__ void __launch_bounds__(kThreads, kQuads == kQuadsOfShort ? 3 : 2)
   // Of a short row, all columns are read without a wait for its length.
   const Columns<kQuads> columns(row, kIsShort ? 0 : begin,
                                 kIsShort ? static_cast<int>(scores.columns) : end);
-  std::int32_t* const list = indices + std::int64_t{index} * topk;
-  if (cluster.rank == 0 && thread == 0) lengths[index] = min(units, topk);
+  std::int32_t* const list = indices + std::int64_t{index} * list_columns;
+  const ListEnd end_of_list(scores, index, units, list_columns);
+  const int topk = end_of_list.topk;
+  if (cluster.rank == 0 && thread == 0) lengths[index] = end_of_list.length();
   if (units <= topk) {
-    for (int i = cluster.rank * kThreads + thread; i < topk; i += cluster.blocks * kThreads) {
-      list[i] = i < units ? i : -1;
+    for (int i = cluster.rank * kThreads + thread; i < list_columns;
+         i += cluster.blocks * kThreads) {
+      list[i] = i < units ? i : end_of_list.behind_units(i);
     }
     return;
   }
+  if (cluster.rank == 0 && thread == 0 && topk < list_columns) list[topk] = end_of_list.tail;
   if (thread == 0) {
     shared.cut = {kAbsent + 1, ~0u, topk};
     shared.above = shared.at = 0;

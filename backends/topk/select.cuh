@@ -19,7 +19,8 @@ namespace attnbench::topk {
 
 /// Enqueues the choice of the `topk` highest scores of each row, by up to most_blocks_of_row()
 /// blocks a row, a power of two: indices [T, groups, topk], -1 behind the units of a shorter row,
-/// and lengths [T, groups]. All lengths are read on the device.
+/// and lengths [T, groups]. Where there are tails, each list is of topk - 1 units and its tail. All
+/// lengths are read on the device.
 void enqueue_select(const IndexScores& scores, std::int64_t topk, int blocks_of_row,
                     std::int32_t* indices, std::int32_t* lengths, cudaStream_t stream);
 

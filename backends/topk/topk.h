@@ -23,8 +23,10 @@ namespace attnbench::topk {
   info.device = device;
   info.deterministic = !on_gpu;  // which of equal scores, and in which order, is decided by a race
   if (on_gpu) info.cuda_graph = CudaGraphSupport::kAlways;
+  info.updates_in_pipelines = on_gpu;
   info.padding_seq_len = 0;
   info.selects_keys = true;
+  info.lists_tails = true;
   return info;
 }
 

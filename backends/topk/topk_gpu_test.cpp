@@ -62,12 +62,19 @@ class SelectedRows {
     lens_ = on_device(lens);
   }
 
-  [[nodiscard]] std::vector<std::string> faults(std::int64_t topk, int blocks) const {
+  /// With `tails`, every other token has one, behind up to topk - 1 units.
+  [[nodiscard]] std::vector<std::string> faults(std::int64_t topk, int blocks,
+                                                bool tails = false) const {
     const std::size_t lists = rows_->size(), columns = to_size(topk);
+    const auto tail_of = [](std::size_t row) { return row / 2 % 2 == 0 ? -1 : 7654321; };
+    std::vector<std::int32_t> of_tokens;
+    for (std::size_t row = 0; row < lists; row += 2) of_tokens.push_back(tail_of(row));
+    const auto tails_there = on_device(of_tokens);
     const auto indices = on_device(std::vector<std::int32_t>(lists * columns, kUnselected));
     const auto lengths = on_device(std::vector<std::int32_t>(lists, kUnselected));
     const IndexScores scores{.logits = values_of<float>(*logits_),
                              .row_lens = values_of<std::int32_t>(*lens_),
+                             .tails = tails ? values_of<std::int32_t>(*tails_there) : nullptr,
                              .tokens = std::ssize(*rows_) / 2,
                              .groups = 2,
                              .columns = columns_};
@@ -75,10 +82,19 @@ class SelectedRows {
     enqueue_select(scores, topk, blocks, values_of<std::int32_t>(*indices),
                    values_of<std::int32_t>(*lengths), static_cast<cudaStream_t>(stream->native()));
     stream->synchronize();
-    const std::vector<std::int32_t> ids = on_host(*indices), taken = on_host(*lengths);
+    const std::vector<std::int32_t> ids = on_host(*indices);
+    std::vector<std::int32_t> taken = on_host(*lengths);
     std::vector<std::string> faults;
     for (std::size_t i = 0; i < lists; ++i) {
-      const SelectedList list{std::span(ids).subspan(i * columns, columns), taken[i]};
+      std::vector<std::int32_t> units(ids.begin() + static_cast<std::ptrdiff_t>(i * columns),
+                                      ids.begin() + static_cast<std::ptrdiff_t>((i + 1) * columns));
+      if (tails) {
+        const std::size_t column = std::min((*rows_)[i].size(), columns - 1);
+        if (units[column] != tail_of(i)) faults.push_back(fmt::format("the tail of row {}", i));
+        units.erase(units.begin() + static_cast<std::ptrdiff_t>(column));
+        if (tail_of(i) >= 0) --taken[i];
+      }
+      const SelectedList list{units, taken[i]};
       const std::string fault =
           fault_of_selected(fmt::format("row {}", i), "key", (*rows_)[i], list);
       if (!fault.empty()) faults.push_back(fault);
@@ -123,6 +139,19 @@ TEST_F(TopKCuda, selects_among_scores_that_are_equal_or_nearly_so_by_any_number_
     for (int blocks = 1; blocks <= most_blocks_of_row(); blocks *= 2) {
       for (const std::int64_t topk : {1, 100, 2048, 40000}) {
         EXPECT_THAT(selected.faults(topk, blocks), testing::IsEmpty())
+            << units << " units, top " << topk << ", blocks " << blocks;
+      }
+    }
+  }
+}
+
+TEST_F(TopKCuda, lists_tails_behind_what_it_selects_by_any_number_of_blocks) {
+  for (const std::int64_t units : {3, 2047, 2048, 9001, 150001}) {
+    const Rows rows = hard_rows(units);
+    const SelectedRows selected(*device_, rows);
+    for (int blocks = 1; blocks <= most_blocks_of_row(); blocks *= 2) {
+      for (const std::int64_t topk : {2, 4, 2048}) {
+        EXPECT_THAT(selected.faults(topk, blocks, true), testing::IsEmpty())
             << units << " units, top " << topk << ", blocks " << blocks;
       }
     }

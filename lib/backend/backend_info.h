@@ -65,6 +65,11 @@ struct BackendInfo {
   /// True: the lists of a layer with a selection are read when its plan runs, so that a selector of
   /// the same step may write them, and not when it plans, but for their lengths.
   bool reads_lists_at_run = false;
+  /// True: as a selector it brings tails to the end of its lists (IndexScores::tails).
+  bool lists_tails = false;
+  /// True: as a stage of a pipeline that is recorded, its plans can be updated to the next step.
+  /// What the stage before leaves stays where it was when they were planned.
+  bool updates_in_pipelines = false;
   /// True: supports() is asked for problems whose queries, or outputs, are in fp8, too
   /// (Problem::fp8).
   bool reads_fp8_queries = false, writes_fp8_outputs = false;

@@ -32,6 +32,9 @@ struct DeviceBatch {
   const std::int32_t* topk_length = nullptr;
   const float* topk_scores =
       nullptr;  ///< [T, groups, topk] likewise; null where nothing is weighed
+  /// A selector of the same step leaves the lists, and the scores, at these addresses in every step
+  /// to which a recorded plan is updated: they are to be read when it runs.
+  bool lists_stay = false;
   const std::int32_t* state_indices = nullptr;      ///< [B] as ForwardBatch's
   const std::uint8_t* has_initial_state = nullptr;  ///< [B] as ForwardBatch's
   /// [T] as SpecInfo's; null without a draft tree.

@@ -109,6 +109,21 @@ struct ForwardBatch {
   }
 };
 
+/// What the stages of StepPart::kPipeline read and leave beside attention's tensors. The selector
+/// reads the logits that the indexer leaves.
+struct PipelineParts {
+  IndexerInputs indexer;
+  IndexScores scores;
+  IndexOutputs outputs;
+
+  /// These outlive the batch.
+  void set_in(ForwardBatch& batch) const {
+    batch.indexer = &indexer;
+    batch.index_scores = &scores;
+    batch.index_outputs = &outputs;
+  }
+};
+
 /// The batch's index tensors. Throws InternalError where no fixture has set them.
 [[nodiscard]] const DeviceBatch& device_batch_of(const ForwardBatch& batch);
 

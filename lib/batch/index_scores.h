@@ -18,7 +18,11 @@ struct IndexScores {
   /// units that a query sees ranks above all of them.
   const float* logits = nullptr;
   const std::int32_t* row_lens = nullptr;  ///< [T] units that the query sees: 0 of padding
-  std::int64_t tokens = 0;                 ///< T
+  /// [T] the unit that stands in each of a query's lists behind those that are selected, without a
+  /// score: its own (Selection::has_tail()); -1: none. Null: lists have what is selected only, and
+  /// no room for more.
+  const std::int32_t* tails = nullptr;
+  std::int64_t tokens = 0;  ///< T
   std::int64_t groups = 1;
   std::int64_t columns = 0;
 };

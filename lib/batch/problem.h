@@ -60,10 +60,11 @@ struct Problem {
   [[nodiscard]] DType out_dtype() const { return fp8.out.value_or(dtype); }
 
   /// Whether one recording can serve many steps: engines pad decode and target_verify steps alone,
-  /// and only where all requests have the same number of query tokens. Index arrays are as long as
-  /// those of one step.
+  /// and only where all requests have the same number of query tokens. The arrays of a part that
+  /// attends to nothing are as long as those of one step.
   [[nodiscard]] bool can_be_recorded() const {
-    return !builds(step) && (mode == ForwardMode::kDecode || mode == ForwardMode::kTargetVerify) &&
+    return (attends(step) || !builds(step)) &&
+           (mode == ForwardMode::kDecode || mode == ForwardMode::kTargetVerify) &&
            limits.is_uniform();
   }
 };

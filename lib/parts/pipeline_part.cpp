@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/parts/pipeline_part.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <bit>
 #include <iterator>
 #include <span>
@@ -11,6 +14,8 @@
 
 #include "lib/base/count.h"
 #include "lib/base/int_math.h"
+#include "lib/base/narrow.h"
+#include "lib/index/built_arrays.h"
 #include "lib/parts/indexer_part.h"
 #include "lib/parts/select_part.h"
 
@@ -24,6 +29,47 @@ std::vector<float> as_scores(std::span<const std::int32_t> got) {
   return scores;
 }
 
+/// Of a row that is nobody's.
+constexpr std::int64_t kPadding = -1;
+
+/// The tail of a query token's lists; -1: none.
+std::int32_t tail_of(const Case& c, std::int64_t request, std::int64_t token) {
+  if (request == kPadding) return -1;
+  const Selection& rule = c.layer.selection;
+  const std::int64_t keys = c.requests[to_size(request)].prefix_len() + token + 1;
+  const bool is_none = keys < 1 || (rule.tail == SelectionTail::kOpen && keys % rule.unit == 0);
+  return is_none ? -1 : narrow_i32((keys - 1) / rule.unit);
+}
+
+void write_tails(const Case& c, Device& device, std::byte* to) {
+  std::vector<std::int32_t> tails;
+  for (std::int64_t r = 0; r < std::ssize(c.requests); ++r) {
+    for (std::int64_t token = 0; token < c.requests[to_size(r)].q_len; ++token) {
+      tails.push_back(tail_of(c, r, token));
+    }
+  }
+  tails.resize(to_size(tokens_with_padding(c)), -1);
+  device.copy_from_host(to, tails.data(), std::span(tails).size_bytes());
+}
+
+/// Of a list that may have a tail; without it, it is one of what is selected.
+std::string fault_of_whole_list(const Case& c, std::int64_t index, const ScoreRow& row,
+                                std::span<const float> scores, const SelectedList& list) {
+  if (!c.layer.selection.has_tail()) return fault_of_list(c, index, scores, list);
+  const std::int32_t tail = tail_of(c, row.request, row.token);
+  const std::size_t column = std::min(scores.size(), list.indices.size() - 1);
+  const std::int32_t found = list.indices[column];
+  if (found == kUnselected) return fault_of_list(c, index, scores, list);
+  if (found != tail) {
+    return fmt::format("row {} has {} in column {}, behind {} selected units; it should be {}{}",
+                       index, found, column, column, tail, tail < 0 ? "" : ", the query's own");
+  }
+  std::vector<std::int32_t> selected(list.indices.begin(), list.indices.end());
+  selected.erase(selected.begin() + static_cast<std::ptrdiff_t>(column));
+  const bool is_counted = tail >= 0 && list.length != kUnbuilt;
+  return fault_of_list(c, index, scores, {selected, list.length - (is_counted ? 1 : 0)});
+}
+
 /// `got` are the logits, the lists and their lengths. Right logits are finite where they are read,
 /// or -inf of a stale unit.
 std::string fault_of_stages(const Case& c, const PartArrays& logits, const Contents& contents,
@@ -31,26 +77,48 @@ std::string fault_of_stages(const Case& c, const PartArrays& logits, const Conte
   const std::size_t scored = to_size(logits.arrays.front().elements());
   std::string fault = logits.fault_of(contents, got.first(scored));
   if (!fault.empty()) return fault;
+  const std::int64_t groups = c.layer.selection_groups();
   std::vector<ScoreRow> rows = score_rows(c);
-  // Padding sees nothing.
-  rows.resize(to_size(tokens_with_padding(c) * c.layer.selection_groups()));
+  rows.resize(to_size((c.q_tokens() + c.padding_q_tokens()) * groups), {.request = kPadding});
+  const std::int64_t all_rows = tokens_with_padding(c) * groups;
   const std::size_t columns = to_size(score_columns(c));
   const auto lists = got.subspan(scored);
   return first_fault(std::ssize(rows), [&](std::int64_t i) {
     const std::size_t row = to_size(i);
-    return fault_of_list(c, i, as_scores(got.subspan(row * columns, to_size(rows[row].units))),
-                         list_of_row(c, lists, std::ssize(rows), i));
+    const auto scores = got.subspan(row * columns, to_size(rows[row].units));
+    return fault_of_whole_list(c, i, rows[row], as_scores(scores),
+                               list_of_row(c, lists, all_rows, i));
   });
 }
 
 /// The row of which a timed sample shows all logits and the list; none where it sees nothing.
 std::vector<WatchedRow> whole_row(const Contents& sample) {
   std::vector<WatchedRow> rows = watched_score_rows(sample, 1);
-  std::erase_if(rows, [](const WatchedRow& each) { return each.row.units == 0; });
+  const bool has_tail = sample.of_case().layer.selection.has_tail();
+  std::erase_if(rows, [=](const WatchedRow& each) { return each.row.units == 0 && !has_tail; });
   return rows;
 }
 
 }  // namespace
+
+std::vector<PartInput> pipeline_inputs(const Case& c, const BatchLayout& layout) {
+  std::vector<PartInput> inputs = indexer_inputs(c, layout);
+  if (!c.layer.selection.has_tail()) return inputs;
+  inputs.push_back(
+      {.name = "tails",
+       .bytes = tokens_with_padding(c) * static_cast<std::int64_t>(sizeof(std::int32_t)),
+       .is_parameter = true,
+       .write = [&c](const Contents&, Device& device, std::byte* to) {
+         write_tails(c, device, to);
+       }});
+  return inputs;
+}
+
+const std::int32_t* tails_in(const Case& c, std::span<std::byte* const> memory) {
+  if (!c.layer.selection.has_tail()) return nullptr;
+  // A Device's memory is aligned for any type.
+  return static_cast<const std::int32_t*>(static_cast<const void*>(memory.back()));
+}
 
 PartArrays pipeline_arrays(const Case& c) {
   PartArrays logits = indexer_arrays(c), lists = select_arrays(c);
@@ -66,7 +134,9 @@ PartArrays pipeline_arrays(const Case& c) {
     const std::int64_t columns = score_columns(sample.of_case());
     std::vector<WatchedElements> watched;
     for (const WatchedRow& each : whole_row(sample)) {
-      watched = {{.array = 0, .first = each.index * columns, .count = each.row.units}};
+      if (each.row.units > 0) {
+        watched = {{.array = 0, .first = each.index * columns, .count = each.row.units}};
+      }
       watch_list(sample.of_case(), each.index, kPipelineLists, watched);
     }
     const std::vector<WatchedElements> more = of_logits(sample);
@@ -80,7 +150,8 @@ PartArrays pipeline_arrays(const Case& c) {
       const auto scores = got.first(to_size(each.row.units));
       got = got.subspan(scores.size());
       const SelectedList list = watched_list(sample.of_case(), got);
-      of_list = fault_of_list(sample.of_case(), each.index, as_scores(scores), list);
+      of_list =
+          fault_of_whole_list(sample.of_case(), each.index, each.row, as_scores(scores), list);
     }
     std::string of_scores = of_logits(sample, got);
     return of_scores.empty() ? of_list : of_scores;

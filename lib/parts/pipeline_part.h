@@ -4,16 +4,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
+#include "lib/layout/lay_out.h"
 #include "lib/parts/part_arrays.h"
 #include "lib/scenario/case.h"
 
 namespace attnbench {
 
-// A step of StepPart::kPipeline. Its inputs are those of the indexer, indexer_inputs().
+// A step of StepPart::kPipeline.
+
+/// Those of the indexer, and behind them, where lists have one, the tails that a selector reads
+/// (IndexScores::tails).
+[[nodiscard]] std::vector<PartInput> pipeline_inputs(const Case& c, const BatchLayout& layout);
+/// Where the tails are among their memory; null: there are none.
+[[nodiscard]] const std::int32_t* tails_in(const Case& c, std::span<std::byte* const> memory);
 
 /// logits, and topk_indices, topk_length and perhaps topk_scores of the selector. The logits are
-/// judged as an indexer's, and the lists by the logits that are there: by what the selector read.
+/// judged as an indexer's, and the lists by the logits that are there: by what the selector read. A
+/// tail comes behind what is selected. The rows that only a graph's bucket has are not judged.
 [[nodiscard]] PartArrays pipeline_arrays(const Case& c);
 
 /// Which of the arrays are the lists, and the scores that weigh their units.

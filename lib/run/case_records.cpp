@@ -16,6 +16,7 @@
 #include "lib/result/record_text.h"
 #include "lib/run/chosen_by_engines.h"
 #include "lib/scenario/problem_of.h"
+#include "lib/session/recorded_step.h"
 
 namespace attnbench {
 namespace {
@@ -144,7 +145,9 @@ Support takes_launch(const Case& c, const MeasureConfig& measure, const Registry
                      LaunchMode launch) {
   if (launch == LaunchMode::kEager || is_forced(c, measure, entry, launch)) return Support::yes();
   const Support claimed = supports_cuda_graph(entry.info, problem_of(c));
-  if (!claimed || !exceeds_graph_buckets(c, measure)) return claimed;
+  if (!claimed || !is_recorded_on_padding(c, entry.info) || !exceeds_graph_buckets(c, measure)) {
+    return claimed;
+  }
   return Support::no(fmt::format("no CUDA graph: {} requests, the largest graph bucket holds {}",
                                  c.requests.size(), measure.graph_buckets.back()));
 }
@@ -228,7 +231,9 @@ Record CaseRecords::blank_record(const Registry::Entry& entry, CacheState cache,
   r.groups = groups_of(c);
   r.sweep = c.sweep;
   r.requests = static_cast<std::int64_t>(c.requests.size());
-  if (launch == LaunchMode::kGraph) r.graph_bucket = c.graph_bucket;
+  if (launch == LaunchMode::kGraph && is_recorded_on_padding(c, entry.info)) {
+    r.graph_bucket = c.graph_bucket;
+  }
   r.q_tokens = c.q_tokens();
   for (const Request& request : c.requests) {
     r.q_len_max = std::max(r.q_len_max, request.q_len);

@@ -13,6 +13,7 @@
 #include "lib/scenario/testing/small_cases.h"
 #include "lib/session/hybrid_entry.h"
 #include "lib/session/local_executor.h"
+#include "lib/session/pipeline_entry.h"
 
 namespace attnbench {
 namespace {
@@ -89,6 +90,34 @@ TEST_F(TwoDevices, pad_recorded_steps_to_their_bucket_and_update_them) {
     EXPECT_GT(r.samples_checked, 0);
   }
   EXPECT_GE(timed, 3);
+}
+
+TEST_F(TwoDevices, update_recorded_pipelines_of_keys_and_of_pools_with_tails) {
+  scenario_.backends = {"indexer_cuda+topk_cuda+mla"};
+  add_pipeline(registry_, scenario_.backends[0]);
+  Case keys = small_mla();
+  keys.kv_cache.page_size = 64;
+  keys.layer.selection = {.topk = 48, .index_heads = 64};
+  for (std::size_t i = 0; i < keys.requests.size(); ++i) {
+    keys.requests[i].kv_len = static_cast<std::int64_t>(1 + 170 * i);
+  }
+  Case pools = keys;
+  pools.id = "pools";
+  pools.kv_cache.page_size = 1024;
+  pools.layer.selection = {.topk = 4, .unit = 16, .tail = SelectionTail::kOpen, .index_heads = 32};
+  Case own = pools;
+  own.id = "own";
+  own.layer.selection.tail = SelectionTail::kOwn;
+  scenario_.cases = {keys, pools, own};
+  for (Case& c : scenario_.cases) c.graph_bucket = std::ssize(c.requests) + 5;
+  scenario_.measure.step = {StepPart::kPipeline};
+  for (const Record& r : run().records) {
+    SCOPED_TRACE(r.case_id + " " + std::string(to_string(r.launch)));
+    EXPECT_EQ(r.verdict(), Verdict::kPassed) << r.reason();
+    EXPECT_TRUE(r.is_timed());
+    EXPECT_GT(r.samples_checked, 0);
+    EXPECT_EQ(r.update.median_us > 0, r.launch == LaunchMode::kGraph);
+  }
 }
 
 TEST_F(TwoDevices, compute_a_step_in_both_forms_of_latent_attention_by_a_pair) {

@@ -123,8 +123,7 @@ Case with_step(const Case& c, StepPart step) {
   Case result = c;
   result.step = step;
   for (Case& part : result.parts) part.step = step;
-  // What it builds is as long as one step's.
-  if (!has_cache(step) || step == StepPart::kPipeline) result.graph_bucket = 0;
+  if (!has_cache(step)) result.graph_bucket = 0;  // what it builds is as long as one step's
   Selection& selection = result.layer.selection;
   if (step == StepPart::kSelect && c.step != step && selection.has_tail()) --selection.topk;
   if (step == StepPart::kPipeline) {  // whose selector alone says what its lists are
@@ -175,13 +174,22 @@ std::string why_no_scores(const Case& c) {
   return std::ranges::any_of(c.requests, sees_pools) ? "" : "no query sees a complete pool of keys";
 }
 
-/// Attention reads the selector's lists as they are.
+/// Attention reads the selector's lists as they are: a query's own unit has a score or is a tail.
 std::string why_no_pipeline(const Case& c) {
   if (std::string why = why_no_scores(c); !why.empty()) return why;
   const Selection& rule = c.layer.selection;
-  if (rule.is_hierarchical() || (rule.pool() == 1 && !rule.has_tail())) return "";
-  return "in a pipeline nothing adds the keys behind complete pools to a selector's list: unit: 1, "
-         "tail: counted, or score: max";
+  if (rule.takes_maxima() && rule.has_tail()) {
+    return "score: max takes the query's own unit itself: tail: counted";
+  }
+  if (rule.pool() > 1 && !rule.is_hierarchical() && !rule.has_tail()) {
+    return "nothing scores a query's own unit before it is complete: tail: open, tail: own, or "
+           "score: max";
+  }
+  const auto sees_others = [&rule](const Request& request) {
+    return request.q_len > 0 && request.kv_len > rule.unit;
+  };
+  if (rule.tail != SelectionTail::kOwn || std::ranges::any_of(c.requests, sees_others)) return "";
+  return "no query sees a unit beside its own";
 }
 
 }  // namespace

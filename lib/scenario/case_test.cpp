@@ -111,7 +111,8 @@ TEST(WithStep, takes_what_a_pipeline_s_lists_are_from_its_selector) {
   const Case pipeline = with_step(c, StepPart::kPipeline);
   EXPECT_EQ(pipeline.layer.selection, Selection{.topk = 16});
   EXPECT_EQ(pipeline.requests[0].captured, nullptr);
-  EXPECT_EQ(pipeline.graph_bucket, 0) << "lists are as long as those of one step";
+  EXPECT_EQ(pipeline.graph_bucket, 4);
+  EXPECT_EQ(with_step(c, StepPart::kSelect).graph_bucket, 0) << "lists are those of one step";
 }
 
 TEST(WhyNotBuilt, has_no_pipeline_of_units_whose_open_one_nobody_lists) {
@@ -123,9 +124,11 @@ TEST(WhyNotBuilt, has_no_pipeline_of_units_whose_open_one_nobody_lists) {
   EXPECT_EQ(why_not_built(c, StepPart::kPipeline), "");
   c.layer.selection.groups = SelectionGroups::kKvHeads;
   EXPECT_NE(why_not_built(c, StepPart::kPipeline), "") << "no indexer scores for KV heads";
-  for (const SelectionTail tail : {SelectionTail::kCounted, SelectionTail::kOpen}) {
-    c.layer.selection = {.topk = 16, .unit = 4, .tail = tail};
-    EXPECT_THAT(why_not_built(c, StepPart::kPipeline), testing::HasSubstr("unit: 1"));
+  c.layer.selection = {.topk = 16, .unit = 4};
+  EXPECT_THAT(why_not_built(c, StepPart::kPipeline), testing::HasSubstr("tail: open, tail: own"));
+  for (const SelectionTail tail : {SelectionTail::kOpen, SelectionTail::kOwn}) {
+    c.layer.selection.tail = tail;
+    EXPECT_EQ(why_not_built(c, StepPart::kPipeline), "") << "a selector lists it";
   }
   c.layer.selection = {
       .topk = 16, .unit = 128, .groups = SelectionGroups::kKvHeads, .score = SelectionScore::kMax};

@@ -62,6 +62,7 @@ TEST(ProblemOf, has_room_for_rows_of_no_request_which_no_uniform_step_has) {
   c.mode = ForwardMode::kDecode;
   c.requests = {{.q_len = 1, .kv_len = 4}, {.q_len = 1, .kv_len = 7}};
   EXPECT_TRUE(problem_of(c).can_be_recorded());
+  EXPECT_TRUE(problem_of(with_step(c, StepPart::kPipeline)).can_be_recorded());
   EXPECT_FALSE(problem_of(with_step(c, StepPart::kIndex)).can_be_recorded());
   c.padding = {.seq_len = 9, .tokens = 3};
   EXPECT_EQ(problem_of(c).limits.requests, 2);

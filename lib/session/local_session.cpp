@@ -89,7 +89,7 @@ PlanCost LocalSession::plan() {
 RecordedPlan LocalSession::plan_recorded() {
   recorded_.clear();
   RecordedPlan result;
-  if (!problem_of(*case_).can_be_recorded()) return result;
+  if (!is_recorded_on_padding(*case_, entry_->info)) return result;
   Stream& stream = on_device_->stream();
   for (std::size_t placement = 0; placement < planned_.size(); ++placement) {
     const Fixture& fixture = on_device_->fixture_to_plan(placement);

@@ -10,12 +10,20 @@
 
 namespace attnbench {
 
+bool is_recorded_on_padding(const Case& c, const BackendInfo& info) {
+  if (c.step == StepPart::kPipeline && !info.updates_in_pipelines) return false;
+  return problem_of(c).can_be_recorded();
+}
+
 RecordedStep::PaddedBatch::PaddedBatch(ForwardBatch padded, const Fixture& fixture,
                                        const Problem& problem, Device& device)
     : batch(std::move(padded)), indices(batch, problem.cache.page_size, device) {
   batch.problem = &problem;
   batch.tensors = fixture.padded_tensors();
   batch.device_batch = &indices.batch();
+  if (problem.step != StepPart::kPipeline) return;
+  pipeline = fixture.padded_pipeline();
+  pipeline.set_in(batch);
 }
 
 RecordedStep::RecordedStep(Backend& backend, const Fixture& fixture, Device& device)

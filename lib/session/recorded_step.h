@@ -11,6 +11,11 @@
 
 namespace attnbench {
 
+/// Whether a backend's CUDA graph of the case is recorded on padding and then updated: one of a
+/// step that engines pad. A pipeline some of whose stages cannot be updated is recorded on the step
+/// itself.
+[[nodiscard]] bool is_recorded_on_padding(const Case& c, const BackendInfo& info);
+
 /// A case's step as engines run it from a CUDA graph: planned and recorded once on a step of
 /// nothing but padding, then brought to the requests of the step, and those that fill its bucket,
 /// before each replay.
@@ -37,6 +42,7 @@ class RecordedStep {
 
     ForwardBatch batch;
     DeviceIndices indices;
+    PipelineParts pipeline;  ///< of one
   };
 
   Problem problem_;

@@ -168,7 +168,8 @@ ChosenRows::ChosenRows(const ForwardBatch& batch, RowNumbers numbers, DeviceRoom
       selection_(batch.problem->layer.selection),
       groups_(batch.problem->layer.selection_groups()),
       page_size_(batch.token_to_kv_pool->page_size),
-      recorded_(batch.problem->recorded) {
+      recorded_(batch.problem->recorded),
+      copies_lists_(recorded_ && !device_batch_of(batch).lists_stay) {
   const Most most = most_of(batch);
   tokens_ = most.tokens;
   width_ = tiles::most_chosen_keys(selection_, most.kv_len);
@@ -177,9 +178,8 @@ ChosenRows::ChosenRows(const ForwardBatch& batch, RowNumbers numbers, DeviceRoom
   rows_at_ = room.add<std::int32_t>(lists * width_);
   lengths_at_ = room.add<std::int32_t>(lists);
   block_table_ = StepPageTable(batch, room);
-  if (!recorded_) return;
-  indices_at_ = room.add<std::int32_t>(lists * selection_.topk);
-  topk_length_at_ = room.add<std::int32_t>(lists);
+  if (recorded_) topk_length_at_ = room.add<std::int32_t>(lists);
+  if (copies_lists_) indices_at_ = room.add<std::int32_t>(lists * selection_.topk);
 }
 
 void ChosenRows::place(std::byte* memory) {
@@ -187,9 +187,8 @@ void ChosenRows::place(std::byte* memory) {
   rows_ = rows_at_.in(memory);
   lengths_ = lengths_at_.in(memory);
   block_table_.place(memory);
-  if (!recorded_) return;
-  own_indices_ = indices_at_.in(memory);
-  own_topk_length_ = topk_length_at_.in(memory);
+  if (recorded_) own_topk_length_ = topk_length_at_.in(memory);
+  if (copies_lists_) own_indices_ = indices_at_.in(memory);
 }
 
 void ChosenRows::enqueue(const ForwardBatch& batch, void* stream) {
@@ -200,6 +199,8 @@ void ChosenRows::enqueue(const ForwardBatch& batch, void* stream) {
   const DeviceBatch& from = device_batch_of(batch);
   expects(from.topk_indices != nullptr && from.topk_length != nullptr,
           "a selection without its lists on the device");
+  expects(!recorded_ || copies_lists_ || indices_ == nullptr || indices_ == from.topk_indices,
+          "lists that should have stayed where they are");
   indices_ = from.topk_indices;
   topk_length_ = from.topk_length;
   if (!recorded_) return;
@@ -209,10 +210,11 @@ void ChosenRows::enqueue(const ForwardBatch& batch, void* stream) {
                "cudaMemcpyAsync");
   };
   const std::int64_t lists = batch.q_tokens() * groups_;
-  copy(own_indices_, from.topk_indices, lists * selection_.topk);
   copy(own_topk_length_, from.topk_length, lists);
-  indices_ = own_indices_;
   topk_length_ = own_topk_length_;
+  if (!copies_lists_) return;
+  copy(own_indices_, from.topk_indices, lists * selection_.topk);
+  indices_ = own_indices_;
 }
 
 void ChosenRows::launch(void* stream) const {

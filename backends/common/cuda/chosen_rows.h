@@ -41,7 +41,8 @@ class ChosenRows {
   ChosenRows(const ForwardBatch& batch, RowNumbers numbers, DeviceRoom& room);
   void place(std::byte* memory);
 
-  /// Brings the step's tokens, its block table and, to a recorded plan, the lists themselves.
+  /// Brings the step's tokens, its block table and, to a recorded plan, the lengths of lists and
+  /// the lists themselves, unless they stay where they are (DeviceBatch::lists_stay).
   void enqueue(const ForwardBatch& batch, void* stream);
   /// Finds the rows.
   void launch(void* stream) const;
@@ -59,7 +60,7 @@ class ChosenRows {
   std::int64_t tokens_ = 0;
   std::int64_t page_size_ = 1;
   std::int64_t width_ = 0;
-  bool recorded_ = false;
+  bool recorded_ = false, copies_lists_ = false;
 
   ArrayPlace<ListToken> tokens_at_;
   ArrayPlace<std::int32_t> rows_at_, lengths_at_, indices_at_, topk_length_at_;

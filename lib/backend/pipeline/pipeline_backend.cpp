@@ -48,7 +48,33 @@ void begin_stage(Stage& stage, const ForwardBatch& whole, StepPart part) {
 
 class PipelinePlan final : public Plan {
  public:
-  explicit PipelinePlan(const ForwardBatch& batch) {
+  /// Without its members' plans.
+  explicit PipelinePlan(const ForwardBatch& batch) { set_stages(batch); }
+  PipelinePlan(const PipelinePlan&) = delete;
+  PipelinePlan& operator=(const PipelinePlan&) = delete;
+
+  void plan_members(Backend& indexer, Backend& selector, Backend& attention, PlanMemory& memory) {
+    plans_[0] = indexer.plan(scoring_.batch, memory.part(0));
+    plans_[1] = selector.plan(selecting_.batch, memory.part(1));
+    plans_[2] = attention.plan(attending_.batch, memory.part(2));
+  }
+
+  void run(Stream& stream) override {
+    for (const auto& plan : plans_) plan->run(stream);
+  }
+  [[nodiscard]] std::string kernel() const override {
+    return of_all({plans_[0]->kernel(), plans_[1]->kernel(), plans_[2]->kernel()}, " + ");
+  }
+  [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override {
+    set_stages(batch);
+    return plans_[0]->update(scoring_.batch, stream) &&
+           plans_[1]->update(selecting_.batch, stream) &&
+           plans_[2]->update(attending_.batch, stream);
+  }
+
+ private:
+  /// Of a step whose stages hand on what they leave at the same addresses as in the one before.
+  void set_stages(const ForwardBatch& batch) {
     const std::vector<IndexOutput>& arrays = batch.index_outputs->arrays;
     const bool weighs = batch.problem->layer.selection.weighs_units();
     expects(arrays.size() == (weighs ? 4 : 3),
@@ -67,27 +93,12 @@ class PipelinePlan final : public Plan {
     begin_stage(attending_, batch, StepPart::kAttention);
     lists_ = device_batch_of(batch);
     lists_.topk_indices = arrays[1].data;
+    lists_.lists_stay = true;
     if (weighs) lists_.topk_scores = reinterpret_cast<const float*>(arrays[3].data);
     attending_.batch.device_batch = &lists_;
     std::ranges::fill(attending_.batch.chosen->indices, -1);
   }
-  PipelinePlan(const PipelinePlan&) = delete;
-  PipelinePlan& operator=(const PipelinePlan&) = delete;
 
-  void plan_members(Backend& indexer, Backend& selector, Backend& attention, PlanMemory& memory) {
-    plans_[0] = indexer.plan(scoring_.batch, memory.part(0));
-    plans_[1] = selector.plan(selecting_.batch, memory.part(1));
-    plans_[2] = attention.plan(attending_.batch, memory.part(2));
-  }
-
-  void run(Stream& stream) override {
-    for (const auto& plan : plans_) plan->run(stream);
-  }
-  [[nodiscard]] std::string kernel() const override {
-    return of_all({plans_[0]->kernel(), plans_[1]->kernel(), plans_[2]->kernel()}, " + ");
-  }
-
- private:
   Stage scoring_, selecting_, attending_;
   DeviceBatch lists_;  ///< the batch's, with the selector's lists
   std::array<std::unique_ptr<Plan>, 3> plans_;
@@ -115,6 +126,8 @@ BackendInfo pipeline_info(std::string name, const BackendInfo& indexer, const Ba
   info.deterministic = indexer.deterministic && selector.deterministic && attention.deterministic;
   info.cuda_graph = std::min({indexer.cuda_graph, selector.cuda_graph, attention.cuda_graph});
   info.padding_seq_len = attention.padding_seq_len;
+  info.updates_in_pipelines = indexer.updates_in_pipelines && selector.updates_in_pipelines &&
+                              attention.updates_in_pipelines;
   info.reads_fp8_queries = attention.reads_fp8_queries;
   info.writes_fp8_outputs = attention.writes_fp8_outputs;
   info.reads_queries_apart = attention.reads_queries_apart;
@@ -140,6 +153,12 @@ Support PipelineBackend::supports(const Problem& problem) const {
     const Support support = member->supports(stage_of(problem, part));
     if (support) continue;
     return Support::no(fmt::format("{}: {}", member->info().name, support.reason()));
+  }
+  if (problem.layer.selection.has_tail() && !selector_->info().lists_tails) {
+    return Support::no(
+        fmt::format("{}: its lists have no tails, so that the keys of a query's own "
+                    "unit would be missing",
+                    selector_->info().name));
   }
   return Support::yes();
 }

@@ -18,7 +18,8 @@ namespace attnbench {
 /// A layer's choice of keys and its attention (StepPart::kPipeline) by three backends, whose plans
 /// run one after the other on one stream. The selector reads the logits that the indexer has just
 /// left, and the attention backend the lists of the selector. It knows their lengths when it plans,
-/// as in an engine, and nothing else of them: the host's lists are empty entries.
+/// as in an engine, and nothing else of them: the host's lists are empty entries. A recorded plan
+/// is updated to the next step where the plans of all three are.
 class PipelineBackend final : public Backend {
  public:
   /// `info` is pipeline_info() of them.

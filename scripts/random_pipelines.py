@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs random pipelines of sparse layers and fails unless every verdict is passed, MISTRUSTED or unsupported.
+
+  scripts/random_pipelines.py build/release/bin/attnbench --count 200
+
+Options and what is printed are those of random_scenarios.py.
+"""
+import random
+import sys
+
+from random_scenarios import CHECKS, PAGE_SIZES, length, main
+from random_selections import scored
+
+CHECKS_OF_PIPELINES = CHECKS | {"measure": CHECKS["measure"] | {"step": "pipeline", "samples": [1, 4]}}
+
+
+def model(rng):
+    if rng.random() < 0.2:
+        return {"heads_q": rng.choice([1, 8, 16]), "kv_lora_rank": rng.choice([32, 128]), "qk_nope_head_dim": 64,
+                "qk_rope_head_dim": rng.choice([16, 64])}
+    heads_kv = rng.choice([1, 1, 2, 4])
+    return {"heads_q": heads_kv * rng.choice([1, 2, 4]), "heads_kv": heads_kv, "head_dim": rng.choice([16, 64, 128])}
+
+
+def entry(rng, mode):
+    if mode == "target_verify":
+        return {"count": rng.randint(1, 3), "mode": mode, "prefix_len": length(rng, 300), "tree": {"chain": 3}}
+    if mode == "decode":
+        return {"count": rng.randint(1, 4), "mode": mode, "kv_len": length(rng, 1000)}
+    return {"mode": mode, "q_len": length(rng, 60), "prefix_len": rng.choice([0, length(rng, 300)])}
+
+
+def mix(seed, index):
+    """Pipeline `index` of a seed: all contexts have a complete unit of some query."""
+    rng = random.Random(f"{seed}/{index}/pipeline")
+    made = {"model": model(rng), "dtype": rng.choice(["f32", "f16", "bf16"])}
+    wanted = scored(rng, made["model"].get("heads_kv", 1), length)
+    modes = rng.choice([["decode"], ["decode"], ["extend"], ["decode", "extend"], ["target_verify"]])
+    made["batch"] = [entry(rng, mode) | {"name": f"e{i}"} for i, mode in enumerate(modes)]
+    made["batch"][0] |= {"kv_len" if modes[0] == "decode" else "prefix_len": 150 + length(rng, 500)}
+    unit = wanted.get("unit", 1)
+    made["kv_cache"] = {"page_size": max(rng.choice(PAGE_SIZES) // unit, 1) * unit,
+                        "placement": rng.choice(["contiguous", "shuffled", "reversed"])}
+    made["attention"] = {"selection": wanted}
+    if rng.random() < 0.2 and "head_dim" in made["model"]:
+        made["attention"]["sinks"] = True
+    if rng.random() < 0.2 and "softmax" not in wanted:
+        made["attention"]["softcap"] = 30
+    if rng.random() < 0.2:
+        made["padding"] = rng.choice([2, {"tokens": 5}])
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, mix, CHECKS_OF_PIPELINES))
