@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -34,6 +35,7 @@ namespace {
 
 struct CrossoverCommand {
   std::string scenario, case_id, new_case, axis, base, now;
+  std::optional<StepPart> new_step;
   CrossoverAxis search;
   RunOptions run;
   GateOptions outputs;  ///< of which only --json is offered
@@ -50,8 +52,30 @@ std::string only_case_id(const PlannedRun& run, const char* option, const std::s
                                 option, pattern, cases.size(), cases.front()->id));
 }
 
-/// The scenario with its options; both cells of a point are of one cache state, launch and step.
-PlannedRun planned(CrossoverCommand& command, const KnownBackends& known, Console& console) {
+/// Throws ConfigError unless each case has one cell, of enough rounds.
+void check_measure(const MeasureConfig& measure) {
+  if (measure.cache.size() * measure.launch.size() * measure.step.size() != 1) {
+    throw ConfigError(
+        "the scenario measures several cache states, launches or steps: choose one of each with "
+        "--cache, --launch and --step");
+  }
+  if (measure.max_rounds < kFewestPairs) {
+    throw ConfigError(fmt::format("{} rounds: the 99 % interval of a ratio takes {} (--rounds)",
+                                  measure.max_rounds, kFewestPairs));
+  }
+}
+
+/// The scenario with its options, of both sides; both cells of a point are of one cache state and
+/// launch, and of one step unless the new one has its own.
+struct Sides {
+  PlannedRun base;
+  std::optional<PlannedRun> with_new_step = {};
+
+  [[nodiscard]] const PlannedRun& now() const { return with_new_step ? *with_new_step : base; }
+};
+
+Sides planned(CrossoverCommand& command, const KnownBackends& known, Console& console) {
+  if (command.new_step && command.new_case.empty()) command.new_case = command.case_id;
   const bool two_cases = !command.new_case.empty();
   if (command.base == command.now && !two_cases) {
     throw ConfigError(fmt::format("--base and --new are both '{}'", command.base));
@@ -65,25 +89,27 @@ PlannedRun planned(CrossoverCommand& command, const KnownBackends& known, Consol
     command.run.rounds = {kFewestPairs};
   command.run.scenarios = {command.scenario};
   command.run.filter = {{command.case_id}, {command.base}};
-  if (two_cases) command.run.filter.cases.push_back(command.new_case);
-  if (command.now != command.base) command.run.filter.backends.push_back(command.now);
-  PlannedRun run = std::move(planned_runs(command.run, known, console.program).front());
-  command.case_id = only_case_id(run, "--case", command.case_id);
-  if (two_cases) command.new_case = only_case_id(run, "--new-case", command.new_case);
-  if (command.case_id == command.new_case) {
+  if (!command.new_step) {
+    if (two_cases) command.run.filter.cases.push_back(command.new_case);
+    if (command.now != command.base) command.run.filter.backends.push_back(command.now);
+  }
+  const auto plan = [&](const RunOptions& options) {
+    return std::move(planned_runs(options, known, console.program).front());
+  };
+  Sides sides{plan(command.run)};
+  if (command.new_step) {
+    RunOptions options = command.run;
+    options.filter = {{command.new_case}, {command.now}};
+    options.step = {*command.new_step};
+    sides.with_new_step = plan(options);
+  }
+  command.case_id = only_case_id(sides.base, "--case", command.case_id);
+  if (two_cases) command.new_case = only_case_id(sides.now(), "--new-case", command.new_case);
+  if (command.case_id == command.new_case && !command.new_step) {
     throw ConfigError(fmt::format("--case and --new-case are both '{}'", command.case_id));
   }
-  const MeasureConfig& measure = run.scenario.measure;
-  if (measure.cache.size() * measure.launch.size() * measure.step.size() != 1) {
-    throw ConfigError(
-        "the scenario measures several cache states, launches or steps: choose one of each with "
-        "--cache, --launch and --step");
-  }
-  if (measure.max_rounds < kFewestPairs) {
-    throw ConfigError(fmt::format("{} rounds: the 99 % interval of a ratio takes {} (--rounds)",
-                                  measure.max_rounds, kFewestPairs));
-  }
-  return run;
+  check_measure(sides.base.scenario.measure);
+  return sides;
 }
 
 /// The run of some backends at one value of a case's axis. Throws ConfigError for a value that the
@@ -101,17 +127,18 @@ PlannedRun at_value(const PlannedRun& planned, const std::string& case_id, const
 }
 
 /// What is run for one point: both backends by turns, or each on a case of its own.
-std::vector<PlannedRun> runs_at(const PlannedRun& planned, const CrossoverCommand& command,
+std::vector<PlannedRun> runs_at(const Sides& sides, const CrossoverCommand& command,
                                 std::int64_t value) {
-  const auto run = [&](const std::string& case_id, std::vector<std::string> backends) {
-    return at_value(planned, case_id, command.axis, value, std::move(backends));
+  const auto run = [&](const PlannedRun& side, const std::string& case_id,
+                       std::vector<std::string> backends) {
+    return at_value(side, case_id, command.axis, value, std::move(backends));
   };
   std::vector<PlannedRun> runs;
   if (command.new_case.empty()) {
-    runs.push_back(run(command.case_id, {command.base, command.now}));
+    runs.push_back(run(sides.base, command.case_id, {command.base, command.now}));
   } else {
-    runs.push_back(run(command.case_id, {command.base}));
-    runs.push_back(run(command.new_case, {command.now}));
+    runs.push_back(run(sides.base, command.case_id, {command.base}));
+    runs.push_back(run(sides.now(), command.new_case, {command.now}));
   }
   return runs;
 }
@@ -155,8 +182,8 @@ CrossoverPoint point_of(const CrossoverCommand& command, std::int64_t value,
 }
 
 int crossover(CrossoverCommand& command, const KnownBackends& known, Console& console) {
-  const PlannedRun whole = planned(command, known, console);
-  check_gate_outputs(command.outputs, {whole.scenario.path});
+  const Sides whole = planned(command, known, console);
+  check_gate_outputs(command.outputs, {whole.base.scenario.path});
   // Both ends are read before anything is measured: most mistakes show there.
   for (const std::int64_t end : {command.search.from, command.search.to}) {
     static_cast<void>(runs_at(whole, command, end));
@@ -184,6 +211,8 @@ int crossover(CrossoverCommand& command, const KnownBackends& known, Console& co
   };
   CrossoverReport report{command.case_id, command.axis, command.base, command.now};
   report.new_case = command.new_case;
+  report.step = to_string(whole.base.scenario.measure.step.front());
+  if (command.new_step) report.new_step = to_string(*command.new_step);
   search_crossover(command.search, probe, report);
   progress.clear();
   const std::string& json = command.outputs.json;
@@ -215,7 +244,9 @@ void add_crossover_command(CLI::App& app, Action& action) {
       "  attnbench crossover s.yaml --case chat --axis batch.chat.count --from 1 --to 256 --base "
       "cpu_flash --new splitkv\n"
       "  attnbench crossover mla_forms.yaml --case extend_64_absorbed --new-case "
-      "extend_64_expanded --axis 'batch[0].q_len' --from 16 --to 512 --base mla --new paged_fa\n");
+      "extend_64_expanded --axis 'batch[0].q_len' --from 16 --to 512 --base mla --new paged_fa\n"
+      "  attnbench crossover s.yaml --case dense --new-case sparse --new-step pipeline --axis "
+      "'batch[0].kv_len' --from 1k --to 128k --base mla --new indexer_cuda+topk_cuda+mla\n");
   crossover_app->add_option("scenario", command->scenario, kScenarioHelp)->required();
   crossover_app->add_option("--case", command->case_id, "the case, by its id")
       ->option_text("ID")
@@ -226,6 +257,16 @@ void add_crossover_command(CLI::App& app, Action& action) {
                    "measured one after the other")
       ->option_text("ID")
       ->check(not_empty());
+  std::map<std::string, StepPart> steps;
+  for (const StepPart step : kStepParts) steps.emplace(to_string(step), step);
+  crossover_app
+      ->add_option_function<std::string>(
+          "--new-step",
+          [command, steps](const std::string& word) { command->new_step = steps.at(word); },
+          "another part of the step for the new backend, as --step names it: a pipeline that "
+          "chooses keys, beside attention to all")
+      ->option_text("PART")
+      ->check(words_of(steps));
   crossover_app
       ->add_option("--axis", command->axis,
                    "a key of its mix, as a sweep names it: batch[0].kv_len")

@@ -121,6 +121,52 @@ TEST_F(CrossoverCommandLine, compares_one_backend_on_two_cases) {
   EXPECT_THAT(err_.str(), HasSubstr("did you mean 'more'?"));
 }
 
+TEST_F(CrossoverCommandLine, compares_attention_to_all_keys_with_a_pipeline_that_chooses_some) {
+  std::string text = kTiny;
+  text.insert(text.find("measure"),
+              "  sparse:\n    attention: {selection: {topk: 2}}\n"
+              "    batch: [{mode: decode, kv_len: 9}]\n");
+  std::ofstream(scenario_) << text;
+  const auto search = [&](const char* step) {
+    return run({"crossover",  scenario_.c_str(),
+                "--case",     "tiny",
+                "--new-case", "sparse",
+                "--new-step", step,
+                "--axis",     "batch[0].kv_len",
+                "--from",     "8",
+                "--to",       "64",
+                "--base",     "torch_native",
+                "--new",      "indexer+topk+torch_native",
+                "--points",   "2",
+                "--rounds",   "8",
+                "--quick",    "--json",
+                "-"});
+  };
+  EXPECT_EQ(search("pipeline"), 0) << err_.str();
+  const Json json = Json::parse(out_.str());
+  EXPECT_EQ(json["new_case"], "sparse");
+  for (const Json& point : json["points"]) EXPECT_EQ(point["problem"], "");
+  EXPECT_EQ(json["step"], "attention");
+  EXPECT_EQ(json["new_step"], "pipeline");
+  EXPECT_THAT(err_.str(), HasSubstr("tiny (attention of torch_native) and sparse (pipeline of "
+                                    "indexer+topk+torch_native) along"));
+  EXPECT_EQ(run({"crossover",  scenario_.c_str(),
+                 "--case",     "sparse",
+                 "--new-step", "pipeline",
+                 "--axis",     "batch[0].kv_len",
+                 "--from",     "8",
+                 "--to",       "64",
+                 "--base",     "torch_native",
+                 "--new",      "indexer+topk+torch_native",
+                 "--points",   "2",
+                 "--rounds",   "8",
+                 "--quick"}),
+            0);
+  EXPECT_THAT(out_.str(), HasSubstr("indexer+topk+torch_native / torch_native\n"));
+  EXPECT_EQ(search("pipline"), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("did you mean 'pipeline'?"));
+}
+
 TEST_F(CrossoverCommandLine, exits_4_on_what_it_cannot_search) {
   const auto refused = [&](const std::vector<const char*>& changes, const char* message) {
     EXPECT_EQ(crossover(changes), 4);

@@ -107,8 +107,12 @@ std::vector<CrossoverBracket> brackets_of(std::span<const CrossoverStretch> stre
 }
 
 const std::string& side_of(const CrossoverReport& report, Lead lead) {
-  if (report.new_case.empty()) return lead == Lead::kBase ? report.base : report.now;
-  return lead == Lead::kBase ? report.case_id : report.new_case;
+  const bool of_base = lead == Lead::kBase;
+  if (!report.new_case.empty() && report.new_case != report.case_id) {
+    return of_base ? report.case_id : report.new_case;
+  }
+  if (report.base != report.now) return of_base ? report.base : report.now;
+  return of_base ? report.step : report.new_step;
 }
 
 void search_crossover(const CrossoverAxis& axis, const CrossoverProbe& probe,

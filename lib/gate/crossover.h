@@ -72,9 +72,12 @@ struct CrossoverReport {
   bool interrupted = false;  ///< by a stop that was asked for
   /// What the new side ran, where that is another case; empty: both ran case_id.
   std::string new_case = {};
+  std::string step = {};      ///< of the base
+  std::string new_step = {};  ///< of the new side, where that is another one; else empty
 };
 
-/// What tells a side from the other: its backend, or its case where there are two. Not of kTie.
+/// What tells a side from the other: its case where there are two, else its backend, else its step.
+/// Not of kTie.
 [[nodiscard]] const std::string& side_of(const CrossoverReport& report, Lead lead);
 
 /// Measures one value; none: a stop was asked for meanwhile.

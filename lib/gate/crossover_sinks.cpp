@@ -122,12 +122,17 @@ std::string crossover_text(const CrossoverReport& report) {
 void write_crossover_terminal(const CrossoverReport& report, const TextOptions& options,
                               std::ostream& out) {
   const std::string axis = plain_line(report.axis), first = plain_line(report.case_id);
+  const auto side = [&](const std::string& id, const std::string& step,
+                        const std::string& backend) {
+    return fmt::format("{} ({}{})", plain_line(id), report.new_step.empty() ? "" : step + " of ",
+                       plain_line(backend));
+  };
   const std::string measured =
       report.new_case.empty()
           ? fmt::format("{} along {}, both backends taking turns", first, axis)
-          : fmt::format("{} ({}) and {} ({}) along {}, one after the other", first,
-                        plain_line(report.base), plain_line(report.new_case),
-                        plain_line(report.now), axis);
+          : fmt::format("{} and {} along {}, one after the other",
+                        side(report.case_id, report.step, report.base),
+                        side(report.new_case, report.new_step, report.now), axis);
   out << wrapped(measured, options.width, 0);
   out << crossover_table(report, options) << crossover_plot(report, options);
   out << wrapped(crossover_text(report), options.width, 0);
@@ -169,12 +174,14 @@ void write_crossover_json(const CrossoverReport& report, const RunResult& run, i
                           std::ostream& out) {
   const Json circumstances = run_json(run);
   Json root = {{"schema", "attnbench.crossover"},
-               {"schema_version", "1.1.0"},
+               {"schema_version", "1.2.0"},
                {"case", report.case_id},
                {"new_case", report.new_case.empty() ? Json(nullptr) : Json(report.new_case)},
                {"axis", report.axis},
                {"base", report.base},
                {"new", report.now},
+               {"step", report.step},
+               {"new_step", report.new_step.empty() ? Json(nullptr) : Json(report.new_step)},
                {"environment", circumstances.at("environment")},
                {"scenario", circumstances.at("scenario")},
                {"interrupted", report.interrupted},

@@ -193,7 +193,7 @@ TEST(CrossoverJson, has_every_value_and_both_sides_of_each_crossover) {
     return value < 3000 ? 1.2 : value < 3600 ? 1.0 : 0.8;
   }));
   EXPECT_EQ(json["schema"], "attnbench.crossover");
-  EXPECT_EQ(json["schema_version"], "1.1.0");
+  EXPECT_EQ(json["schema_version"], "1.2.0");
   EXPECT_EQ(json["case"], "chat");
   EXPECT_TRUE(json["new_case"].is_null());
   EXPECT_EQ(json["axis"], "batch[0].kv_len");
