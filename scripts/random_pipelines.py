@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs random pipelines of sparse layers and fails unless every verdict is passed, MISTRUSTED or unsupported.
+"""Runs random pipelines of sparse layers, alone and behind the write of keys, and fails unless every verdict is
+passed, MISTRUSTED or unsupported.
 
   scripts/random_pipelines.py build/release/bin/attnbench --count 200
 
@@ -13,7 +14,7 @@ import sys
 from random_scenarios import CHECKS, PAGE_SIZES, length, main
 from random_selections import scored
 
-CHECKS_OF_PIPELINES = CHECKS | {"measure": CHECKS["measure"] | {"step": "pipeline", "samples": [1, 4]}}
+CHECKS_OF_PIPELINES = CHECKS | {"measure": CHECKS["measure"] | {"step": ["pipeline", "layer"], "samples": [1, 4]}}
 
 
 def model(rng):
@@ -48,6 +49,8 @@ def mix(seed, index):
         made["attention"]["sinks"] = True
     if rng.random() < 0.2 and "softmax" not in wanted:
         made["attention"]["softcap"] = 30
+    if rng.random() < 0.2:
+        made["kv_cache"] |= {"dtype": "e4m3", "scales": rng.choice(["tensor", "head", "token"])}
     if rng.random() < 0.2:
         made["padding"] = rng.choice([2, {"tokens": 5}])
     return made

@@ -46,7 +46,7 @@ bool is_for_step(const BackendInfo& info, StepPart part) {
     return (each == StepPart::kIndex && !info.builds_indices.empty()) ||
            (each == StepPart::kSelect && info.selects_keys) ||
            (each == StepPart::kIndexer && info.scores_keys) ||
-           (each == StepPart::kPipeline && info.runs_pipeline);
+           (is_pipeline(each) && info.runs_pipeline && info.writes_kv == writes_kv(each));
   };
   return builds(part) ? built(part) : std::ranges::none_of(kStepParts, built);
 }

@@ -60,7 +60,8 @@ struct BackendInfo {
   /// True: it computes an indexer's logits: supports() is asked for steps of StepPart::kIndexer,
   /// too.
   bool scores_keys = false;
-  /// True: it does all of StepPart::kPipeline, and nothing else.
+  /// True: it does all of StepPart::kPipeline, or, if it writes keys and values, of
+  /// StepPart::kLayer, and nothing else.
   bool runs_pipeline = false;
   /// True: the lists of a layer with a selection are read when its plan runs, so that a selector of
   /// the same step may write them, and not when it plans, but for their lengths.

@@ -94,7 +94,7 @@ struct ForwardBatch {
   /// token's parent, a root's from the request's slot. The slots of state_pool are read alone.
   const StatePool* intermediate_states = nullptr;
   const DeviceBatch* device_batch = nullptr;
-  // StepPart::kPipeline has both of these: its scores are the first of its index_outputs.
+  // A pipeline has both of these: its scores are the first of its index_outputs.
   const IndexScores* index_scores = nullptr;    ///< null unless the step is StepPart::kSelect
   const IndexerInputs* indexer = nullptr;       ///< null unless the step is StepPart::kIndexer
   const IndexOutputs* index_outputs = nullptr;  ///< null unless the step builds them
@@ -109,8 +109,8 @@ struct ForwardBatch {
   }
 };
 
-/// What the stages of StepPart::kPipeline read and leave beside attention's tensors. The selector
-/// reads the logits that the indexer leaves.
+/// What the stages of a pipeline (is_pipeline()) read and leave beside attention's tensors. The
+/// selector reads the logits that the indexer leaves.
 struct PipelineParts {
   IndexerInputs indexer;
   IndexScores scores;

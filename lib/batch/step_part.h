@@ -25,6 +25,7 @@ enum class StepPart : std::uint8_t {
   kSelect,     ///< the keys of the highest IndexScores are listed, and nothing is computed
   kIndexer,    ///< the IndexScores of IndexerInputs are computed, and nothing else
   kPipeline,   ///< kIndexer, then kSelect of these scores, then kAttention over these lists
+  kLayer,      ///< first kKvWrite, then kPipeline over what was written
 };
 
 /// A part of a step: what it leaves, and how it is spoken of.
@@ -105,6 +106,17 @@ inline constexpr std::array kStepPartRows = {
         .as_key = "`pipeline`, which is `indexer`, `select` and `attention` one after the "
                   "other, each on what the one before left",
         .as_field = "the logits, the selection and attention over the selected keys"},
+    StepPartRow{
+        .part = StepPart::kLayer,
+        .name = "layer",
+        .attends = true,
+        .writes_kv = true,
+        .builds = true,
+        .refusal = "it is no pipeline behind a write: WRITER+INDEXER+SELECTOR+ATTENTION",
+        .fact = "KV write, indexer, selection, attention",
+        .on_help = "layer (kv_write, then pipeline)",
+        .as_key = "`layer`, which is first `kv_write` and then `pipeline`",
+        .as_field = "the write of keys and values, the logits, the selection and attention"},
 };
 
 [[nodiscard]] constexpr const StepPartRow& row_of(StepPart part) {
@@ -127,6 +139,8 @@ static_assert([] {
 [[nodiscard]] constexpr bool writes_kv(StepPart part) { return row_of(part).writes_kv; }
 [[nodiscard]] constexpr bool attends(StepPart part) { return row_of(part).attends; }
 [[nodiscard]] constexpr bool builds(StepPart part) { return row_of(part).builds; }
+/// Whether stages of a layer with a selection run one after the other.
+[[nodiscard]] constexpr bool is_pipeline(StepPart part) { return attends(part) && builds(part); }
 [[nodiscard]] constexpr bool has_cache(StepPart part) { return row_of(part).has_cache; }
 [[nodiscard]] constexpr std::string_view to_string(StepPart part) { return row_of(part).name; }
 

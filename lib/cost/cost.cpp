@@ -329,9 +329,9 @@ Cost indexer_cost(const Case& c) {
 /// All that the stages read and write. What one reads of what another has just written, logits and
 /// lists, counts among what the step writes: no memory has to deliver it.
 Cost pipeline_cost(const Case& c) {
-  const Cost stages[] = {indexer_cost(with_step(c, StepPart::kIndexer)),
-                         select_cost(with_step(c, StepPart::kSelect)),
-                         count_attention(with_step(c, StepPart::kAttention))};
+  const Cost stages[] = {
+      indexer_cost(with_step(c, StepPart::kIndexer)), select_cost(with_step(c, StepPart::kSelect)),
+      softmax_cost(with_step(c, writes_kv(c.step) ? StepPart::kBoth : StepPart::kAttention))};
   Cost cost = sum_of(stages);
   const Count handed_on = Count(stages[0].kv_bytes_written) + bytes_of_lists(c);
   cost.kv_bytes_written = (Count(cost.kv_bytes_written) + handed_on).value();
@@ -344,7 +344,7 @@ Cost count_cost(const Case& c) {
   if (c.step == StepPart::kIndex) return index_cost(c);
   if (c.step == StepPart::kSelect) return select_cost(c);
   if (c.step == StepPart::kIndexer) return indexer_cost(c);
-  if (c.step == StepPart::kPipeline) return pipeline_cost(c);
+  if (is_pipeline(c.step)) return pipeline_cost(c);
   if (!c.parts.empty()) return cost_of_parts(c.parts);
   return c.layer.is_recurrent() ? delta_net_cost(c) : softmax_cost(c);
 }

@@ -146,6 +146,12 @@ TEST(Cost, of_a_pipeline_is_that_of_its_stages_and_nothing_handed_on_has_to_come
   EXPECT_EQ(whole.bytes_unique, logits.bytes_unique + lists.bytes_unique + attention.bytes_unique);
   const std::int64_t of_logits = 2 * (98 + 99 + 100) * 4, of_lists = 6 * (16 + 1) * 4;
   EXPECT_EQ(whole.kv_bytes_written, 2 * (of_logits + of_lists)) << "written, and read again";
+
+  const Cost layer = count_cost(with_step(c, StepPart::kLayer));
+  const Cost both = count_cost(with_step(c, StepPart::kBoth));
+  EXPECT_EQ(layer.flops, whole.flops);
+  EXPECT_EQ(layer.bytes_unique - whole.bytes_unique, both.bytes_unique - attention.bytes_unique);
+  EXPECT_EQ(layer.kv_bytes_written - whole.kv_bytes_written, both.kv_bytes_written);
 }
 
 TEST(Cost, counts_the_rows_of_complete_pools_that_an_indexer_reads) {

@@ -52,7 +52,11 @@ std::vector<ExpandedPart> expand_parts(const Case& c, std::span<const StepPart> 
   std::vector<ExpandedPart> parts;
   for (const StepPart step : measured) {
     ExpandedPart& part = parts.emplace_back(ExpandedPart{with_step(c, step), {}, {}});
-    part.why_not = builds(step) ? why_not_built(c, step) : supports_step(writer, part.of).reason();
+    part.why_not = why_not_built(c, step);
+    writer.runs_pipeline = is_pipeline(step);
+    if (part.why_not.empty() && writes_kv(step)) {
+      part.why_not = supports_step(writer, part.of).reason();
+    }
     if (part.why_not.empty()) part.cost = count_cost(part.of);
   }
   return parts;

@@ -13,7 +13,7 @@
 
 namespace attnbench {
 
-// A step of StepPart::kPipeline.
+// A step that is_pipeline().
 
 /// Those of the indexer, and behind them, where lists have one, the tails that a selector reads
 /// (IndexScores::tails).

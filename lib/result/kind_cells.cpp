@@ -36,22 +36,23 @@ bool counts_in_step(const Record& r) {
   return r.claims_speed() && r.verdict() != Verdict::kMistrusted;
 }
 
-bool is_pipeline(const Record& r) { return r.step == StepPart::kPipeline; }
+bool is_pipeline(const Record& r) { return is_pipeline(r.step); }
 
 KindCells cells_of(const std::vector<const Record*>& records, const std::string& backend,
                    const std::string& kind) {
   KindCells cells;
   for (const Record* r : records) {
     if (r->backend != backend || record_kind(*r) != kind) continue;
-    if (r->step == StepPart::kAttention || is_pipeline(*r)) cells.attention = r;
+    if (attends(r->step)) (writes_kv(r->step) ? cells.both : cells.attention) = r;
     if (r->step == StepPart::kKvWrite) cells.kv_write = r;
-    if (r->step == StepPart::kBoth) cells.both = r;
   }
-  if (cells.attention == nullptr || !is_pipeline(*cells.attention)) return cells;
+  const Record* const whole = cells.attention != nullptr ? cells.attention : cells.both;
+  if (whole == nullptr || !is_pipeline(*whole)) return cells;
+  const StepPart of_others = writes_kv(whole->step) ? StepPart::kBoth : StepPart::kAttention;
   const std::string attends = backend.substr(backend.rfind('+') + 1);
   for (const Record* r : records) {
-    if (record_kind(*r) != kind || r->step != StepPart::kAttention) continue;
-    cells.sharing = r->model_layers.layers - cells.attention->model_layers.layers;
+    if (record_kind(*r) != kind || r->step != of_others) continue;
+    cells.sharing = r->model_layers.layers - whole->model_layers.layers;
     if (r->backend == attends) cells.of_sharing = r;
   }
   return cells;
@@ -77,7 +78,8 @@ std::vector<ModelStepPart> parts_of(const KindCells& cells, bool with_write) {
   if (cells.is_skipped()) return {skipped_part(*cells.first())};
   ModelStepPart part = part_of(cells, with_write);
   if (cells.sharing > 0) {
-    ModelStepPart sharing = part_of({.attention = cells.of_sharing}, false);
+    ModelStepPart sharing = with_write ? part_of({.both = cells.of_sharing}, true)
+                                       : part_of({.attention = cells.of_sharing}, false);
     sharing.layers = cells.sharing;
     sharing.host_us = 0;  // planned with the pipeline's
     return {part, sharing};

@@ -22,9 +22,9 @@ namespace attnbench {
 struct KindCells {
   const Record* attention = nullptr;  ///< or a pipeline
   const Record* kv_write = nullptr;
-  const Record* both = nullptr;
+  const Record* both = nullptr;  ///< or a pipeline behind the write
   /// Beside a pipeline: layers without one, whose lists are those of others, and the attention of
-  /// its own backend to these.
+  /// its own backend to these, behind the write where the pipeline is.
   int sharing = 0;
   const Record* of_sharing = nullptr;
 
@@ -32,7 +32,7 @@ struct KindCells {
     return attention != nullptr ? attention : both != nullptr ? both : kv_write;
   }
   [[nodiscard]] bool has_write() const {
-    return (both != nullptr && counts_in_step(*both)) ||
+    return (both != nullptr && counts_in_step(*both) && !lacks_sharing()) ||
            (attention != nullptr && counts_in_step(*attention) && kv_write != nullptr &&
             counts_in_step(*kv_write));
   }

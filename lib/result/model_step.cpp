@@ -96,7 +96,7 @@ void add_choice_of_keys(const StepRecords& step, ModelStep& sum) {
   std::erase_if(sparse, [](const Record* r) { return !r->layer.selection.exists(); });
   for (const std::string& kind : distinct(sparse, record_kind)) {
     const bool is_chosen = std::ranges::any_of(sum.parts, [&](const ModelStepPart& part) {
-      return part.kind == kind && part.step == StepPart::kPipeline;
+      return part.kind == kind && is_pipeline(part.step);
     });
     if (is_chosen) continue;
     for (const StepPart chooser : kChoosers) {

@@ -183,6 +183,25 @@ TEST(ModelSteps, add_the_attention_of_layers_that_share_lists_to_a_pipeline) {
   EXPECT_EQ(model_steps(run_with_layers({whole}))[0].reason, "the results have 4 of its 12 layers");
 }
 
+TEST(ModelSteps, take_a_pipeline_behind_the_write_for_all_of_a_layer) {
+  constexpr const char* name = "a+x+y+a";
+  Record whole = sparse(layer_record("full", name, 120, StepPart::kLayer));
+  const Record sliding = layer_record("sliding", name, 35, StepPart::kBoth);
+  const ModelStep step = model_steps(run_with_layers({whole, sliding}))[0];
+  EXPECT_TRUE(step.with_kv_write());
+  EXPECT_FALSE(step.lacks_choice);
+  EXPECT_DOUBLE_EQ(step.us(), 12 * 120 + 36 * 35 + 2 * 10);
+  EXPECT_EQ(step.parts[0].step, StepPart::kLayer);
+
+  whole.model_layers = {"full", 4, 12, ""};  // of 12, whose keys 4 take
+  Record both = sparse(layer_record("full", "a", 105, StepPart::kBoth));
+  both.model_layers = {"full", 12, 12, ""};
+  EXPECT_DOUBLE_EQ(model_steps(run_with_layers({whole, both}))[0].us(), 4 * 120 + 8 * 105 + 10);
+  both.backend = "b";
+  EXPECT_EQ(model_steps(run_with_layers({whole, both}))[0].reason,
+            "full: attention of 8 layers that share lists was not measured");
+}
+
 TEST(ModelSteps, say_where_the_choice_of_keys_is_not_measured) {
   const Record full = sparse(layer_record("full", "a", 100));
   const Record sliding = layer_record("sliding", "a", 30);

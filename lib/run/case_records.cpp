@@ -73,7 +73,7 @@ std::string beyond_ceilings(const Cost& cost, CacheState cache, const Ceilings& 
 /// The numerics of all that takes part in the case: the products of an indexer are of e4m3.
 std::vector<Numerics> all_numerics(const Case& c, const Candidate& candidate) {
   std::vector<Numerics> all = candidate.numerics;
-  if (c.step == StepPart::kPipeline) all.push_back({.qk_input = DType::kE4M3});
+  if (is_pipeline(c.step)) all.push_back({.qk_input = DType::kE4M3});
   return all;
 }
 

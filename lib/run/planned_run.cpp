@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "lib/backend/pipeline/pipeline_backend.h"
 #include "lib/base/error.h"
 #include "lib/session/hybrid_entry.h"
 #include "lib/session/pipeline_entry.h"
@@ -117,17 +118,21 @@ Entries for_stage(const Entries& among, StepPart stage, DeviceKind device) {
   return found;
 }
 
-/// The names of all pipelines of these on one device; of a stage without any, of `others`.
+/// The names of all pipelines of these on one device; of a stage without any, of `others`. Of
+/// StepPart::kLayer the attention backend writes, too, if it can.
 std::vector<std::string> pipeline_names(const Entries& entries, const Entries& others,
-                                        DeviceKind device) {
+                                        DeviceKind device, StepPart step) {
   std::vector<std::string> names{""};
-  for (const StepPart stage : kPipelineStages) {
+  for (const StepPart stage : stages_of(kStagesOfPipeline)) {
     Entries of_stage = for_stage(entries, stage, device);
     if (of_stage.empty()) of_stage = for_stage(others, stage, device);
     std::vector<std::string> longer;
     for (const std::string& name : names) {
       for (const Registry::Entry* entry : of_stage) {
-        longer.push_back(name + (name.empty() ? "" : "+") + entry->info.name);
+        if (attends(stage) && writes_kv(step) && !entry->info.writes_kv) continue;
+        const bool writes = attends(stage) && writes_kv(step);
+        longer.push_back((writes ? entry->info.name + "+" : "") + name + (name.empty() ? "" : "+") +
+                         entry->info.name);
       }
     }
     names = std::move(longer);
@@ -135,26 +140,27 @@ std::vector<std::string> pipeline_names(const Entries& entries, const Entries& o
   return names;
 }
 
-}  // namespace
-
-void add_pipelines(PlannedRun& run) {
-  const std::vector<StepPart>& steps = run.scenario.measure.step;
-  if (std::ranges::find(steps, StepPart::kPipeline) == steps.end()) return;
+/// Those of steps of one kind.
+void add_pipelines(PlannedRun& run, StepPart step) {
   Entries present, chosen = choose_backends(run.scenario, run.registry, run.filter);
   const bool are_named = !run.filter.backends.empty() || !run.scenario.backends.empty();
   for (const Registry::Entry& entry : run.registry.entries()) {
     if (entry.make && entry.info.by_default) present.push_back(&entry);
   }
+  std::erase_if(chosen, [&](const Registry::Entry* entry) {
+    return entry->info.runs_pipeline && !is_for_step(entry->info, step);
+  });
   const auto is_whole = [](const Registry::Entry* entry) { return entry->info.runs_pipeline; };
   if (are_named && std::ranges::all_of(chosen, is_whole)) return;
   const bool has_whole = std::ranges::any_of(chosen, is_whole);
+  const std::size_t before = run.filter.pipelines.size();
   std::vector<std::string> names;
   for (const DeviceKind device : {DeviceKind::kCuda, DeviceKind::kCpu}) {
     const bool takes_part = !are_named || std::ranges::any_of(chosen, [&](const auto* entry) {
       return entry->info.device == device && !is_whole(entry);
     });
     if (!takes_part || (!are_named && !names.empty())) continue;
-    for (std::string& name : pipeline_names(chosen, are_named ? present : chosen, device)) {
+    for (std::string& name : pipeline_names(chosen, are_named ? present : chosen, device, step)) {
       names.push_back(std::move(name));
     }
   }
@@ -165,15 +171,25 @@ void add_pipelines(PlannedRun& run) {
     } catch (const ConfigError&) {  // of two plug-in files, or of two environments
     }
   }
-  if (!run.filter.pipelines.empty() || has_whole) return;
+  if (run.filter.pipelines.size() > before || has_whole) return;
   const auto absent = std::ranges::find_if(chosen, [](const auto* entry) { return !entry->make; });
   throw ConfigError(fmt::format(
-      "step pipeline: the backends{} are no indexer, selector and attention of one device that "
-      "reads the lists when it runs{}   --backend INDEXER+SELECTOR+ATTENTION names a pipeline",
-      absent == chosen.end() ? "" : " that are present",
+      "step {}: the backends{} are no indexer, selector and attention of one device that reads the "
+      "lists when it runs{}{}   --backend {}INDEXER+SELECTOR+ATTENTION names a pipeline",
+      to_string(step), absent == chosen.end() ? "" : " that are present",
+      writes_kv(step) ? ", and writes keys" : "",
       absent == chosen.end()
           ? ""
-          : fmt::format("; {} is absent: {}", (*absent)->info.name, (*absent)->absence)));
+          : fmt::format("; {} is absent: {}", (*absent)->info.name, (*absent)->absence),
+      writes_kv(step) ? "WRITER+" : ""));
+}
+
+}  // namespace
+
+void add_pipelines(PlannedRun& run) {
+  for (const StepPart step : run.scenario.measure.step) {
+    if (is_pipeline(step)) add_pipelines(run, step);
+  }
 }
 
 std::vector<std::string> notes_on_plugins(const std::vector<PlannedRun>& runs) {

@@ -264,7 +264,7 @@ std::vector<const Registry::Entry*> choose_backends(const Scenario& scenario,
 
 RunPlan plan_run(const Scenario& scenario, const Registry& registry, const RunFilter& filter) {
   Candidates found = candidates_of(scenario, registry, filter);
-  const auto is_of_pipelines = [](StepPart step) { return step == StepPart::kPipeline; };
+  const auto is_of_pipelines = [](StepPart step) { return is_pipeline(step); };
   if (!filter.pipelines.empty() && std::ranges::all_of(scenario.measure.step, is_of_pipelines)) {
     std::erase_if(found.entries, [](const auto* entry) { return !entry->info.runs_pipeline; });
     found.cpu_fallbacks.clear();
@@ -296,7 +296,8 @@ RunPlan plan_run(const Scenario& scenario, const Registry& registry, const RunFi
     plan.cases[i].backends = plan.entries;
     const StepPart step = plan.cases[i].c.step;
     std::erase_if(plan.cases[i].backends, [&](const Registry::Entry* entry) {
-      return entry->info.runs_pipeline != is_of_pipelines(step) ||
+      if (entry->info.runs_pipeline) return !is_for_step(entry->info, step);
+      return is_of_pipelines(step) ||
              (!found.are_named && !takes_part(entry->info, plan.cases[i].c));
     });
     if (is_of_pipelines(step)) leave_out_refusing(filter.pipelines, plan.cases[i]);

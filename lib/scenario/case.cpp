@@ -114,9 +114,8 @@ bool writes_encoders(const Case& c) {
 
 int layers_of_part(const Case& c) {
   const ModelLayers& layers = c.model_layers;
-  if (writes_kv(c.step)) return layers.layers - layers.kv_shared;
-  const bool chooses = builds(c.step) && c.step != StepPart::kIndex;
-  return layers.layers - (chooses ? layers.index_shared : 0);
+  if (builds(c.step) && c.step != StepPart::kIndex) return layers.layers - layers.index_shared;
+  return layers.layers - (writes_kv(c.step) ? layers.kv_shared : 0);
 }
 
 Case with_step(const Case& c, StepPart step) {
@@ -126,7 +125,7 @@ Case with_step(const Case& c, StepPart step) {
   if (!has_cache(step)) result.graph_bucket = 0;  // what it builds is as long as one step's
   Selection& selection = result.layer.selection;
   if (step == StepPart::kSelect && c.step != step && selection.has_tail()) --selection.topk;
-  if (step == StepPart::kPipeline) {  // whose selector alone says what its lists are
+  if (is_pipeline(step)) {  // whose selector alone says what its lists are
     selection.pattern = SelectionPattern::kUniform;
     selection.padding = SelectionPadding::kEnd;
     selection.has_duplicates = false;
@@ -203,6 +202,7 @@ std::string why_not_built(const Case& c, StepPart part) {
     case StepPart::kIndexer:
       return why_no_scores(c);
     case StepPart::kPipeline:
+    case StepPart::kLayer:
       return why_no_pipeline(c);
     case StepPart::kAttention:
     case StepPart::kKvWrite:

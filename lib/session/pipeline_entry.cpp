@@ -8,20 +8,25 @@
 #include <cstddef>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "lib/backend/pipeline/pipeline_backend.h"
+#include "lib/base/int_math.h"
 #include "lib/session/joined_entry.h"
 
 namespace attnbench {
 namespace {
 
 constexpr std::string_view kAllowed =
-    "a pipeline is INDEXER+SELECTOR+ATTENTION, of backends of which the last reads the lists when "
-    "it runs: ";
+    "a pipeline is INDEXER+SELECTOR+ATTENTION, or WRITER before these, of backends of which the "
+    "last reads the lists when it runs: ";
 
 /// Why such a backend cannot be the stage.
 std::string refusal_of(const BackendInfo& info, StepPart stage) {
   if (is_for_stage(info, stage)) return {};
+  if (stage == StepPart::kKvWrite) {
+    return fmt::format("'{}': it writes no keys and values", info.name);
+  }
   if (!is_for_step(info, stage)) {
     const std::string_view why = row_of(stage).refusal;
     return fmt::format("'{}': {}", info.name, why.empty() ? "it attends to nothing" : why);
@@ -34,30 +39,36 @@ std::string refusal_of(const BackendInfo& info, StepPart stage) {
 
 }  // namespace
 
-bool is_pipeline(std::string_view name) { return std::ranges::count(name, kPlus) == 2; }
+bool is_pipeline(std::string_view name) {
+  const auto members = to_size(std::ranges::count(name, kPlus) + 1);
+  return members == kStagesOfPipeline || members == kLayerStages.size();
+}
 
 bool is_for_stage(const BackendInfo& info, StepPart stage) {
-  return is_for_step(info, stage) && (!attends(stage) || info.reads_lists_at_run);
+  return is_for_step(info, stage) && (!attends(stage) || info.reads_lists_at_run) &&
+         (!writes_kv(stage) || info.writes_kv);
 }
 
 void add_pipeline(Registry& registry, const std::string& name) {
   if (registry.find(name) != nullptr) return;
   JoinedBackends pipeline{&registry, name, "a pipeline", std::string(kAllowed)};
-  for (std::size_t begin = 0, end = 0; end < name.size(); begin = end + 1) {
+  for (std::size_t begin = 0, end = 0; begin <= name.size(); begin = end + 1) {
     end = std::min(name.find(kPlus, begin), name.size());
     pipeline.add_part(name.substr(begin, end - begin));
   }
-  for (std::size_t i = 0; i < pipeline.parts.size(); ++i) {
-    const Registry::Entry& part = pipeline.parts[i];
-    const std::string why = part.make ? refusal_of(part.info, kPipelineStages[i]) : "";
-    if (!why.empty()) pipeline.refuse(why, "a pipeline is INDEXER+SELECTOR+ATTENTION");
+  std::vector<BackendInfo> members;
+  for (const Registry::Entry& part : pipeline.parts) {
+    const StepPart stage = stages_of(pipeline.parts.size())[members.size()];
+    const std::string why = part.make ? refusal_of(part.info, stage) : "";
+    if (!why.empty()) {
+      pipeline.refuse(why, "a pipeline is INDEXER+SELECTOR+ATTENTION, or WRITER before these");
+    }
+    members.push_back(part.info);
   }
   pipeline.expect_one_process();
-  const BackendInfo info =
-      pipeline_info(name, pipeline.parts[0].info, pipeline.parts[1].info, pipeline.parts[2].info);
+  const BackendInfo info = pipeline_info(name, members);
   add_entry(registry, pipeline, info, [info](auto parts) -> std::unique_ptr<Backend> {
-    return std::make_unique<PipelineBackend>(info, std::move(parts[0]), std::move(parts[1]),
-                                             std::move(parts[2]));
+    return std::make_unique<PipelineBackend>(info, std::move(parts));
   });
 }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -10,11 +9,8 @@
 
 namespace attnbench {
 
-/// The stages of a pipeline, in the order of its name: "indexer+topk+cpu_flash".
-inline constexpr std::array kPipelineStages = {StepPart::kIndexer, StepPart::kSelect,
-                                               StepPart::kAttention};
-
-/// Whether a backend's name is that of a pipeline.
+/// Whether a backend's name is that of a pipeline: of three backends, "indexer+topk+cpu_flash", or
+/// of four, whose first one writes keys and values.
 [[nodiscard]] bool is_pipeline(std::string_view name);
 
 /// Whether a backend can be a stage of a pipeline. An attention backend that reads lists when it

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "lib/backend/pipeline/pipeline_backend.h"
 #include "lib/backend/testing/stub_backend.h"
 #include "lib/base/error.h"
 #include "lib/session/hybrid_entry.h"
@@ -80,7 +81,22 @@ TEST_F(AddPipeline, makes_one_backend_of_three) {
   EXPECT_TRUE(entry.info.reads_queries_apart && entry.info.deterministic);
   EXPECT_FALSE(entry.info.by_default);
   EXPECT_TRUE(is_for_step(entry.info, StepPart::kPipeline));
-  for (const StepPart part : kPipelineStages) EXPECT_FALSE(is_for_step(entry.info, part));
+  for (const StepPart part : kLayerStages) EXPECT_FALSE(is_for_step(entry.info, part));
+  EXPECT_FALSE(is_for_step(entry.info, StepPart::kLayer)) << "it writes no keys";
+}
+
+TEST_F(AddPipeline, makes_one_backend_of_a_writer_and_these_three) {
+  EXPECT_TRUE(is_pipeline("plans_lists+scores+selects+attends"));
+  EXPECT_FALSE(is_pipeline("plans_lists+plans_lists+scores+selects+attends"));
+  const Registry::Entry& entry = added("plans_lists+scores+selects+attends");
+  EXPECT_EQ(entry.info.description,
+            "plans_lists writes keys, scores scores keys, selects selects them, attends attends to "
+            "them");
+  EXPECT_TRUE(entry.info.runs_pipeline && entry.info.writes_kv);
+  EXPECT_TRUE(is_for_step(entry.info, StepPart::kLayer));
+  EXPECT_FALSE(is_for_step(entry.info, StepPart::kPipeline)) << "its keys are there";
+  EXPECT_TRUE(entry.make()->supports(Problem{.step = StepPart::kLayer}));
+  EXPECT_FALSE(entry.make()->supports(Problem{.step = StepPart::kPipeline}));
 }
 
 TEST_F(AddPipeline, runs_where_all_of_them_can) {
@@ -99,6 +115,9 @@ TEST_F(AddPipeline, refuses_backends_that_cannot_be_the_stage_and_says_which_one
   EXPECT_THAT(refusal_of("scores+selects+scores"), HasSubstr("'scores': it attends to nothing"));
   EXPECT_THAT(refusal_of("scores+selects+plans_lists"),
               HasSubstr("does not say that it reads lists of chosen keys when it runs"));
+  EXPECT_THAT(refusal_of("attends+scores+selects+attends"),
+              AllOf(HasSubstr("'attends': it writes no keys and values"), HasSubstr("WRITER")));
+  EXPECT_THAT(refusal_of("scores+selects+"), HasSubstr("there is no backend ''"));
   EXPECT_THAT(refusal_of("scores+selcts+attends"), HasSubstr("did you mean 'selects'?"));
 }
 

@@ -11,7 +11,7 @@
 namespace attnbench {
 
 bool is_recorded_on_padding(const Case& c, const BackendInfo& info) {
-  if (c.step == StepPart::kPipeline && !info.updates_in_pipelines) return false;
+  if (is_pipeline(c.step) && !info.updates_in_pipelines) return false;
   return problem_of(c).can_be_recorded();
 }
 
@@ -21,7 +21,7 @@ RecordedStep::PaddedBatch::PaddedBatch(ForwardBatch padded, const Fixture& fixtu
   batch.problem = &problem;
   batch.tensors = fixture.padded_tensors();
   batch.device_batch = &indices.batch();
-  if (problem.step != StepPart::kPipeline) return;
+  if (!is_pipeline(problem.step)) return;
   pipeline = fixture.padded_pipeline();
   pipeline.set_in(batch);
 }

@@ -98,9 +98,9 @@ class RecordedPipeline : public testing::Test {
       members.push_back(std::make_unique<Witness>());
       each = static_cast<Witness*>(members.back().get());
     }
-    backend_ = std::make_unique<PipelineBackend>(
-        pipeline_info("pipeline", members[0]->info(), members[1]->info(), members[2]->info()),
-        std::move(members[0]), std::move(members[1]), std::move(members[2]));
+    const BackendInfo infos[] = {members[0]->info(), members[1]->info(), members[2]->info()};
+    backend_ =
+        std::make_unique<PipelineBackend>(pipeline_info("pipeline", infos), std::move(members));
   }
 
   std::unique_ptr<Device> device_ = make_cpu_device(1);
@@ -203,10 +203,11 @@ class PlannedAgain final : public Backend {
 };
 
 TEST_F(RecordedPipeline, computes_the_step_to_which_it_was_updated) {
-  PipelineBackend backend(BackendInfo{.name = "again"},
-                          std::make_unique<PlannedAgain<indexer::HostIndexer>>(),
-                          std::make_unique<PlannedAgain<topk::HostSelector>>(),
-                          std::make_unique<PlannedAgain<cpu_flash::CpuFlashBackend>>());
+  std::vector<std::unique_ptr<Backend>> members;
+  members.push_back(std::make_unique<PlannedAgain<indexer::HostIndexer>>());
+  members.push_back(std::make_unique<PlannedAgain<topk::HostSelector>>());
+  members.push_back(std::make_unique<PlannedAgain<cpu_flash::CpuFlashBackend>>());
+  PipelineBackend backend(BackendInfo{.name = "again"}, std::move(members));
   Fixture fixture(case_, *device_);
   const auto stream = device_->make_stream();
   fixture.fill(Fill::kNormal);

@@ -303,14 +303,16 @@ SampleError error_of_sample(const Case& c, const Numerics& numerics, std::int64_
   for (const OutputRow& row : watched) bytes += FillErrors::row_bytes(c, row.state_row);
   expects(std::ssize(rows) >= bytes, "a timed sample left other rows than those that are watched");
   const std::span<const std::byte> outputs = rows.first(to_size(bytes));
-  if (builds(c.step)) {
-    return error_of_pipeline(c, numerics, number, watched, outputs, rows.subspan(outputs.size()));
-  }
-  SampleError found = error_of_outputs(c, numerics, number, watched, outputs);
-  if (!found.fault.empty()) return found;
-  found.fault = fault_of_written_rows(c, Contents(c, number), watched_written_rows(c, number),
-                                      rows.subspan(outputs.size()));
-  return found;
+  const std::vector<WrittenRow> written = watched_written_rows(c, number);
+  bytes = bytes_of(c, written);
+  rows = rows.subspan(outputs.size());
+  expects(std::ssize(rows) >= bytes, "a timed sample left other rows than those that were written");
+  const std::span<const std::byte> slots = rows.first(to_size(bytes));
+  // What was written explains what attention made of it.
+  std::string of_slots = fault_of_written_rows(c, Contents(c, number), written, slots);
+  if (!of_slots.empty()) return {.fault = std::move(of_slots)};
+  if (!is_pipeline(c.step)) return error_of_outputs(c, numerics, number, watched, outputs);
+  return error_of_pipeline(c, numerics, number, watched, outputs, rows.subspan(slots.size()));
 }
 
 SampleError error_of_sample(const Case& c, std::span<const Numerics> numerics, std::int64_t number,

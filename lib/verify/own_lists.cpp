@@ -52,7 +52,7 @@ Case over_lists(const Case& c, std::span<const RowId> rows, std::span<const std:
 JudgedFills::JudgedFills(const Case& c, const Observation& observed,
                          std::span<const FillTruth> truth)
     : c_(&c), truth_(truth) {
-  if (c.step != StepPart::kPipeline) return;
+  if (!is_pipeline(c.step)) return;
   own_.assign(truth.begin(), truth.end());
   const std::vector<RowId> rows = wanted_rows(truth).rows;
   for (std::size_t i = 0; i < observed.fills.size(); ++i) {

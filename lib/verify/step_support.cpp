@@ -36,7 +36,9 @@ Support supports_built(const BackendInfo& info, const Case& c) {
 }  // namespace
 
 Support supports_step(const BackendInfo& info, const Case& c) {
-  if (builds(c.step)) return supports_built(info, c);
+  if (builds(c.step)) {
+    if (Support built = supports_built(info, c); !built) return built;
+  }
   if (!writes_kv(c.step)) return Support::yes();
   if (c.layer.is_recurrent()) return Support::no("a recurrent layer has no KV cache to write");
   if (!info.writes_kv) return Support::no("it writes no KV cache: attention alone");

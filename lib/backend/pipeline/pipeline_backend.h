@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,21 +13,30 @@
 
 namespace attnbench {
 
-/// What a pipeline is whose members, in this order, score keys, select them and attend to them:
-/// their properties that hold for all three.
-[[nodiscard]] BackendInfo pipeline_info(std::string name, const BackendInfo& indexer,
-                                        const BackendInfo& selector, const BackendInfo& attention);
+/// The stages of StepPart::kLayer, in the order in which they run and are named. Those of
+/// StepPart::kPipeline are the last three.
+inline constexpr std::array kLayerStages = {StepPart::kKvWrite, StepPart::kIndexer,
+                                            StepPart::kSelect, StepPart::kAttention};
+inline constexpr std::size_t kStagesOfPipeline = 3;
+/// Of a pipeline of so many members, three or four.
+[[nodiscard]] constexpr std::span<const StepPart> stages_of(std::size_t members) {
+  return std::span(kLayerStages).last(members);
+}
 
-/// A layer's choice of keys and its attention (StepPart::kPipeline) by three backends, whose plans
-/// run one after the other on one stream. The selector reads the logits that the indexer has just
-/// left, and the attention backend the lists of the selector. It knows their lengths when it plans,
-/// as in an engine, and nothing else of them: the host's lists are empty entries. A recorded plan
-/// is updated to the next step where the plans of all three are.
+/// What a pipeline is whose members, in the order of its stages, are these: their properties that
+/// hold for all.
+[[nodiscard]] BackendInfo pipeline_info(std::string name, std::span<const BackendInfo> members);
+
+/// A layer's choice of keys and its attention (StepPart::kPipeline) by three backends, or first the
+/// write of its keys and values by a fourth one (StepPart::kLayer), whose plans run one after the
+/// other on one stream. The selector reads the logits that the indexer has just left, and the
+/// attention backend the lists of the selector. It knows their lengths when it plans, as in an
+/// engine, and nothing else of them: the host's lists are empty entries. A recorded plan is updated
+/// to the next step where the plans of all members are.
 class PipelineBackend final : public Backend {
  public:
-  /// `info` is pipeline_info() of them.
-  PipelineBackend(BackendInfo info, std::unique_ptr<Backend> indexer,
-                  std::unique_ptr<Backend> selector, std::unique_ptr<Backend> attention);
+  /// `info` is pipeline_info() of the members.
+  PipelineBackend(BackendInfo info, std::vector<std::unique_ptr<Backend>> members);
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   /// A refusal names the backend that refuses.
@@ -36,8 +48,10 @@ class PipelineBackend final : public Backend {
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 
  private:
+  [[nodiscard]] std::span<const StepPart> stages() const { return stages_of(members_.size()); }
+
   BackendInfo info_;
-  std::unique_ptr<Backend> indexer_, selector_, attention_;
+  std::vector<std::unique_ptr<Backend>> members_;
 };
 
 }  // namespace attnbench
