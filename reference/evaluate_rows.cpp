@@ -33,6 +33,10 @@ constexpr std::int64_t kFewestRows = 16;
 /// five fills there is work for 15 threads. More would make K and V again for too few rows.
 constexpr std::size_t kFewestGroups = 3;
 
+std::int64_t keys_of(const Case& c, std::int64_t request) {
+  return c.layer.cached_keys(c.requests[static_cast<std::size_t>(request)].kv_len);
+}
+
 /// Cuts the rows into groups. Depends on the rows only, never on the number of threads, so that
 /// the same products are summed in the same order everywhere.
 std::vector<Group> group_rows(const Case& c, std::span<const RowId> rows, std::size_t variants) {
@@ -51,8 +55,7 @@ std::vector<Group> group_rows(const Case& c, std::span<const RowId> rows, std::s
   for (const std::size_t index : order) {
     const RowId& row = rows[index];
     const int kv_head = row.head / group_size;
-    const std::int64_t keys =
-        std::max<std::int64_t>(c.requests[static_cast<std::size_t>(row.request)].kv_len, 1);
+    const std::int64_t keys = std::max<std::int64_t>(keys_of(c, row.request), 1);
     const auto logits = static_cast<std::size_t>(std::max(kLogitsPerGroup / keys, kFewestRows));
     const std::size_t most = std::max<std::size_t>(std::min(logits, share) / variants, 1);
     if (groups.empty() || groups.back().request != row.request ||
@@ -154,7 +157,7 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
     if (layer.has_alibi) row.alibi_slope = slopes[static_cast<std::size_t>(id.head)];
     if (layer.dual_chunk.exists()) set_forms(layer.dual_chunk, request, id.token, row);
     if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
-    row.sink_in_lse = !layer.selection.exists();
+    row.sink_in_lse = layer.sink_in_lse();
     row.units = units_weighed_by(layer, request, id.token, id.head);
     for (const RowVariant& variant : variants) {
       queries.row(static_cast<Eigen::Index>(rows.size())) =
@@ -202,15 +205,13 @@ std::vector<std::vector<ReferenceRow>> evaluate_keys(const Case& c,
   check_rows(c, rows);
   const std::size_t count = variants.size();
   std::vector<Group> groups = group_rows(c, rows, count);
-  const auto keys_of = [&](const Group& group) {
-    return c.requests[static_cast<std::size_t>(group.request)].kv_len;
-  };
+  const auto keys_of_group = [&](const Group& group) { return keys_of(c, group.request); };
   // The longest come first, so that no thread begins one when the others are done.
-  std::ranges::stable_sort(groups, std::ranges::greater{}, keys_of);
+  std::ranges::stable_sort(groups, std::ranges::greater{}, keys_of_group);
   std::vector<std::vector<ReferenceRow>> results(contents.size(),
                                                  std::vector<ReferenceRow>(rows.size() * count));
   std::int64_t keys = 0;
-  for (const Group& group : groups) keys += keys_of(group);
+  for (const Group& group : groups) keys += keys_of_group(group);
   const std::int64_t elements =
       std::ssize(contents) * keys * (c.layer.head_dim_qk + c.layer.head_dim_v);
   std::exception_ptr failure;  // must not leave the parallel region on its own
@@ -237,7 +238,9 @@ std::vector<std::vector<ReferenceRow>> evaluate_keys(const Case& c,
 std::int64_t memory_need(const Case& c, int threads, std::int64_t fills) {
   if (c.layer.is_recurrent()) return delta_net_memory_need(c, threads);
   std::int64_t longest = 1;
-  for (const Request& request : c.requests) longest = std::max(longest, request.kv_len);
+  for (std::int64_t r = 0; r < std::ssize(c.requests); ++r) {
+    longest = std::max(longest, keys_of(c, r));
+  }
   const auto groups = static_cast<std::int64_t>(c.requests.size()) * c.layer.heads_kv;
   const std::int64_t logits = std::max(kLogitsPerGroup, kFewestRows * longest);
   return std::min<std::int64_t>(threads, fills * groups) * logits *

@@ -214,6 +214,19 @@ std::vector<Case> families() {
   empty.id = "empty_rows";
   empty.layer.has_sinks = false;
   cases.push_back(empty);
+  Case rows = case_of("compressed_rows", ForwardMode::kExtend, 4, 1, {{5, 5}, {3, 9}, {6, 41}});
+  rows.layer.family = Family::kLatent;
+  rows.layer.head_dim_v = rows.layer.head_dim_qk;
+  rows.layer.sliding_window_size = 5;
+  rows.layer.compress_ratio = 4;
+  rows.layer.has_sinks = true;
+  cases.push_back(rows);
+  rows.id = "chosen_compressed_rows";
+  rows.layer.selection = {.topk = 3, .unit = 4, .compressed = true};
+  cases.push_back(rows);
+  rows.id = "compressed_rows_listed_twice";
+  rows.layer.selection.pattern = SelectionPattern::kDuplicates;
+  cases.push_back(rows);
   return cases;
 }
 

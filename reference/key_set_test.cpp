@@ -145,6 +145,38 @@ TEST(KeySet, shows_what_the_oracle_shows_in_random_geometries) {
   }
 }
 
+TEST(KeySet, shows_the_compressed_rows_that_the_oracle_shows) {
+  Draw draw;
+  for (int round = 0; round < 300; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    AttentionLayer layer;
+    layer.family = Family::kLatent;
+    layer.heads_q = 4;
+    layer.heads_kv = 1;
+    layer.compress_ratio = draw(1, 9);
+    if (draw.one_in(2)) layer.sliding_window_size = draw(0, 20);
+    if (draw.one_in(2)) {
+      layer.selection = {.topk = draw(1, 9),
+                         .unit = layer.compress_ratio,
+                         .pattern = draw.of(kDrawnPatterns),
+                         .padding = draw.of(kSelectionPaddings),
+                         .compressed = true};
+    }
+    Request request{.q_len = draw(0, 20)};
+    request.kv_len = draw.one_in(4) ? draw(0, request.q_len) : request.q_len + draw(0, 60);
+    request.selection_seed = draw.random();
+    ForwardBatch batch = batch_of(layer, request);
+    if (layer.selection.exists()) {
+      batch.chosen =
+          choose_keys(layer, request.prefix_len(), request.q_len, request.selection_seed);
+    }
+    const std::int64_t most = layer.cached_keys(request.kv_len);
+    expect_equal(layer, request, key_set_of(layer, request), most);
+    expect_equal(layer, request, KeySet(layer, batch, 0), most);
+    if (HasFailure()) break;
+  }
+}
+
 TEST(KeySet, shows_the_chosen_keys_that_the_oracle_shows) {
   Draw draw;
   for (int round = 0; round < 300; ++round) {

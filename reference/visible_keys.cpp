@@ -127,6 +127,28 @@ VisibleKeys chosen_keys(const AttentionLayer& layer, const Request& request, std
   return seen;
 }
 
+/// The compressed rows of the tokens up to the query's own: all of them, or those of its list.
+void add_compressed(const AttentionLayer& layer, const Request& request, std::int64_t token,
+                    int head, VisibleKeys& seen) {
+  std::int64_t complete = 0;  // counted out: of the rows' definition, no formula of the layer's
+  for (std::int64_t last = layer.compress_ratio - 1; last <= request.prefix_len() + token;
+       last += layer.compress_ratio) {
+    ++complete;
+  }
+  std::vector<std::int64_t> times(static_cast<std::size_t>(complete), 1);
+  if (layer.selection.exists()) {
+    std::ranges::fill(times, 0);
+    const ChosenKeys lists = lists_of(layer, request, token, 1);
+    for (const std::int32_t row : lists.list(0, layer.selection_group(head))) {
+      if (row >= 0 && row < complete) ++times[static_cast<std::size_t>(row)];
+    }
+  }
+  for (std::int64_t row = 0; row < complete; ++row) {
+    const std::int64_t key = request.kv_len + row, named = times[static_cast<std::size_t>(row)];
+    if (named > 0) seen.branch.push_back({key, key, named});
+  }
+}
+
 }  // namespace
 
 std::vector<WeighedUnit> units_weighed_by(const AttentionLayer& layer, const Request& request,
@@ -147,6 +169,10 @@ std::vector<WeighedUnit> units_weighed_by(const AttentionLayer& layer, const Req
 VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request, std::int64_t token,
                          int head) {
   VisibleKeys shown = unmasked(layer, request, token);
+  if (layer.compress_ratio > 0) {
+    add_compressed(layer, request, token, head, shown);
+    return shown;
+  }
   if (!layer.selection.exists()) return shown;
   return chosen_keys(layer, request, token, head, shown);
 }

@@ -70,6 +70,8 @@ struct VisibleKeys {
 /// multiset: a key that it names twice takes part twice; and of a hierarchical one, where the head
 /// sees it, those of the window, j > i - window. The last key of a unit is none of both where it is
 /// a landmark.
+/// Compressed rows: beside the tokens that the mask shows, the first floor((i + 1) / ratio) rows of
+/// the request, whose indices follow the last token's, or those of these that the list names.
 /// A node of a draft tree lies at position prefix_len + depth, not at its index: ALiBi counts
 /// tokens of the text that the branch spells, and siblings are not part of it. The window counts in
 /// the same way under WindowInTrees::kDepth; under kIndex it counts indices among the request's

@@ -21,7 +21,7 @@ void set_output_params(OutputParams& params, const ForwardBatch& batch) {
   params.lse_token_stride = lse.stride[0] * size_bytes(lse.dtype);
   params.lse_head_stride = lse.stride[1] * size_bytes(lse.dtype);
   params.sinks = batch.tensors.sinks;
-  params.sink_in_lse = !layer.selection.exists();
+  params.sink_in_lse = layer.sink_in_lse();
   params.heads_kv = layer.heads_kv;
   params.group = layer.group_size();
   const KvPool& pool = *batch.token_to_kv_pool;

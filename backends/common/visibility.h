@@ -110,11 +110,11 @@ struct RequestRows {
 }
 
 /// Rows from `begin` on, at most `most`, that may have the same keys: of a layer with a selection
-/// those of one token, which share its list.
+/// or compressed rows those of one token, which share its list.
 [[nodiscard]] inline std::int64_t rows_of_one_list(const AttentionLayer& layer, std::int64_t begin,
                                                    std::int64_t most) {
   const std::int64_t group = layer.group_size();
-  return layer.selection.exists() ? std::min(most, group - begin % group) : most;
+  return layer.gathers_keys() ? std::min(most, group - begin % group) : most;
 }
 
 /// The same in tokens: how many of a request's `q_len` may have rows in one tile.

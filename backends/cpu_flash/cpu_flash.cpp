@@ -20,7 +20,7 @@ namespace {
 
 bool reads_whole_rows(const ForwardBatch& batch) {
   const KvPool& pool = *batch.token_to_kv_pool;
-  return !batch.chosen && pool.head_stride_k < pool.token_stride_k;
+  return !batch.problem->layer.gathers_keys() && pool.head_stride_k < pool.token_stride_k;
 }
 
 class Planned final : public Plan {

@@ -25,7 +25,8 @@ class CpuFlashBackend final : public Backend {
     return unsupported_by_default(
         problem,
         kKernelFeatures | Features{Feature::kLatent, Feature::kItems, Feature::kSpans,
-                                   Feature::kAlibi, Feature::kSelection, Feature::kHierarchy});
+                                   Feature::kAlibi, Feature::kSelection, Feature::kHierarchy,
+                                   Feature::kCompressed, Feature::kLatentSinks});
   }
   /// Contiguous rows that share their scales: one of the tensor, of the head or of the request; and
   /// latent rows with the scales of their blocks inside.

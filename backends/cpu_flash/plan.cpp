@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backends/common/visibility.h"
+#include "backends/cpu_flash/gathered_keys.h"
 #include "lib/base/int_math.h"
 
 namespace attnbench::cpu_flash {
@@ -64,12 +65,9 @@ void set_keys(Item& tile, const ForwardBatch& batch, const AttentionLayer& layer
 
 /// The same of a list of chosen keys, which may be the KV head's own.
 void set_chosen_keys(Item& tile, const ForwardBatch& batch, const AttentionLayer& layer) {
-  const int group = layer.group_size();
-  const std::int64_t token = first_token(batch, tile.request) + tile.row_begin / group;
-  const int list = layer.selection_group(tile.kv_head * group);
   tile.key_begin = 0;
   tile.key_end =
-      std::ssize(batch.chosen->list(token, list)) * batch.chosen->unit +
+      keys_of_list(batch, layer, tile.request, tile.row_begin, tile.kv_head) +
       window_beside_list(batch, layer, tile.request, tile.row_begin, tile.kv_head).size();
 }
 
@@ -112,14 +110,6 @@ std::vector<Item> tiles_of_rows(const ForwardBatch& batch, const AttentionLayer&
 
 }  // namespace
 
-KeyRun window_beside_list(const ForwardBatch& batch, const AttentionLayer& layer,
-                          std::int64_t request, std::int64_t row, int kv_head) {
-  const int group = layer.group_size();
-  const std::int64_t end = batch.kv_len(request) - batch.q_len(request) + row / group + 1;
-  const std::int64_t keys = layer.selection.window_of(layer.selection_group(kv_head * group));
-  return {std::max<std::int64_t>(end - keys, 0), std::max<std::int64_t>(end, 0)};
-}
-
 WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, std::int64_t split_keys,
                    int threads_of_whole_rows) {
   WorkPlan plan;
@@ -130,7 +120,7 @@ WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, std::
     const int heads = has_few_rows(batch, layer, tile.request) ? together : 1;
     for (tile.kv_head = 0; tile.kv_head < layer.heads_kv; tile.kv_head += heads) {
       tile.kv_heads = std::min(heads, layer.heads_kv - tile.kv_head);
-      if (batch.chosen) set_chosen_keys(tile, batch, layer);
+      if (layer.gathers_keys()) set_chosen_keys(tile, batch, layer);
       plan_tile(
           plan, tile, rows <= WorkPlan::kMaxSplitRows,
           layer.selection.weighs_units() ? round_up(split_keys, layer.selection.unit) : split_keys);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "lib/batch/forward_batch.h"
-#include "lib/batch/key_run.h"
 #include "lib/model/attention_layer.h"
 
 namespace attnbench::cpu_flash {
@@ -17,9 +16,10 @@ inline constexpr std::int64_t kDirectRows = 8;
 
 /// Rows of one request that share a KV head, counted token * group_size + head within the group.
 /// What one thread computes in one go: rows [row_begin, row_end) over keys [key_begin, key_end). Of
-/// a layer with a selection these count along the list of the rows' token: `unit` for each entry,
-/// also for one that is none, and behind them the keys of the window that the rows see. Where units
-/// are weighed, no item ends inside of one.
+/// a layer with a selection these count along the list of the rows' token: the keys of each entry,
+/// also of one that is none, and behind them the keys of the window that the rows see. Where all
+/// compressed rows are seen, they take the list's part. Where units are weighed, no item ends
+/// inside of one.
 struct Item {
   std::int64_t request = 0;
   int kv_head = 0;
@@ -68,18 +68,13 @@ struct WorkPlan {
   }
 };
 
-/// The latest keys that rows from `row` on of a request see beside their list, in a layer with a
-/// selection.
-[[nodiscard]] KeyRun window_beside_list(const ForwardBatch& batch, const AttentionLayer& layer,
-                                        std::int64_t request, std::int64_t row, int kv_head);
-
 /// Keys of a piece where keys are split, and what else may be tried.
 inline constexpr std::int64_t kSplitKeys = 512;
 inline constexpr std::int64_t kTriedSplitKeys[] = {128, 256, 512, 1024, 2048};
 
 /// `threads_of_whole_rows`: 0, an item has one KV head. Else a token's heads are neighbours in
-/// memory, nothing is chosen, and an item of few rows has as many heads as leave work for so many
-/// threads: whole rows are read faster than a part of each.
+/// memory, no keys are gathered, and an item of few rows has as many heads as leave work for so
+/// many threads: whole rows are read faster than a part of each.
 [[nodiscard]] WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer,
                                  std::int64_t split_keys = kSplitKeys,
                                  int threads_of_whole_rows = 0);

@@ -51,7 +51,7 @@ std::vector<Scratch> carve(Carver& carver, const WorkPlan& plan, const Attention
   first.k = carver.take<float>(g.tile_keys * (g.padded_dk + kRowGap));
   first.v = carver.take<float>(g.tile_keys * (g.padded_dv + kRowGap));
   first.row_pointers = carver.take<const std::byte*>(kPointerLists * 2 * (g.tile_keys + kKeySlack));
-  if (layer.selection.exists()) first.keys = carver.take<std::int32_t>(plan.max_keys);
+  if (layer.gathers_keys()) first.keys = carver.take<std::int32_t>(plan.max_keys);
   first.rows = carve_rows(carver, g.padded_rows);
   if (layer.selection.weighs_units()) {
     first.units.out = carver.take<float>(plan.max_rows * g.out_stride);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/common/visibility.h"
+#include "backends/cpu_flash/gathered_keys.h"
 #include "backends/cpu_flash/geometry.h"
 #include "backends/cpu_flash/tile_queries.h"
 #include "lib/base/int_math.h"
@@ -50,7 +51,7 @@ void write_row(const ForwardBatch& batch, std::int64_t request, std::int64_t tok
     const float top = std::max(highest, sink);
     const float keys = highest == kMinusInfinity ? 0.0f : std::exp(highest - top);
     const float total = sum * keys + std::exp(sink - top);
-    if (!layer.selection.exists()) lse = top + std::log(total);
+    if (layer.sink_in_lse()) lse = top + std::log(total);
     factor *= keys / total;
   } else if (highest != kMinusInfinity) {
     factor /= sum;
@@ -62,7 +63,8 @@ void write_row(const ForwardBatch& batch, std::int64_t request, std::int64_t tok
 
 /// What a row of the item sees of the keys that the item reads: of a list all that is read.
 Visibility visibility_in(const ForwardBatch& batch, const Item& item, std::int64_t token) {
-  if (!batch.chosen) return visibility_of(batch, batch.problem->layer, item.request, token);
+  const AttentionLayer& layer = batch.problem->layer;
+  if (!layer.gathers_keys()) return visibility_of(batch, layer, item.request, token);
   Visibility seen;
   seen.end = std::numeric_limits<std::int32_t>::max();
   return seen;
@@ -103,35 +105,8 @@ void load_rows(const ForwardBatch& batch, const Item& item, const Geometry& g, c
   std::fill_n(s.out, item.rows() * g.out_stride, 0.0f);
 }
 
-/// The keys that the item's part of its token's list names: none for an entry of -1, and none
-/// behind the query. Those of a window follow. Returns how many.
-std::int64_t load_chosen_keys(const ForwardBatch& batch, const Item& item, std::int32_t* to) {
-  const AttentionLayer& layer = batch.problem->layer;
-  const std::int64_t unit = layer.selection.unit;
-  const int group = layer.group_size();
-  const std::int64_t token = item.row_begin / group;
-  const std::int64_t place = batch.kv_len(item.request) - batch.q_len(item.request) + token;
-  const std::span<const std::int32_t> list = listed_units(
-      batch, first_token(batch, item.request) + token, layer.selection_group(item.kv_head * group));
-  const std::int64_t listed = std::ssize(list) * unit;
-  const KeyRun window =
-      window_beside_list(batch, layer, item.request, item.row_begin, item.kv_head);
-  std::int64_t count = 0;
-  for (std::int64_t i = item.key_begin; i < std::min(item.key_end, listed); ++i) {
-    const std::int64_t entry = list[to_size(i / unit)];
-    const std::int64_t key = entry * unit + i % unit;
-    if (layer.selection.is_landmark(key)) continue;
-    if (entry >= 0 && key <= place) to[count++] = static_cast<std::int32_t>(key);
-  }
-  for (std::int64_t i = std::max(item.key_begin, listed); i < item.key_end; ++i) {
-    const std::int64_t key = window.begin + i - listed;
-    if (!layer.selection.is_landmark(key)) to[count++] = static_cast<std::int32_t>(key);
-  }
-  return count;
-}
-
-/// Addresses of the rows of keys [begin, end), or of the chosen ones from keys[begin] to keys[end];
-/// the slack repeats the last key, which is owned.
+/// Addresses of the rows of keys [begin, end), or of the gathered ones from keys[begin] to
+/// keys[end]; the slack repeats the last key, which is owned.
 void address_rows(const ForwardBatch& batch, const Item& item, const std::int32_t* keys,
                   std::int64_t begin, std::int64_t end, RowPointers& to) {
   const KvPool& pool = *batch.token_to_kv_pool;
@@ -291,7 +266,7 @@ void run_units(const ForwardBatch& batch, const Item& planned, const Kernels& ke
     const bool listed = entry < std::ssize(scores);
     part.key_end = listed ? (entry + 1) * unit : planned.key_end;
     Item keys = part;
-    keys.key_end = load_chosen_keys(batch, part, s.keys);
+    keys.key_end = load_gathered_keys(batch, part, s.keys);
     keys.key_begin = 0;
     if (keys.key_end == 0) continue;
     clear_rows(planned, g, s);
@@ -327,8 +302,8 @@ void run_item(const ForwardBatch& batch, const Item& planned, const Kernels& ker
   const AttentionLayer& layer = batch.problem->layer;
   const bool weighs_units = layer.selection.weighs_units();
   Item item = planned;
-  if (batch.chosen && !weighs_units) {
-    item.key_end = load_chosen_keys(batch, planned, scratch[0].keys);
+  if (layer.gathers_keys() && !weighs_units) {
+    item.key_end = load_gathered_keys(batch, planned, scratch[0].keys);
     item.key_begin = 0;
   }
   const Geometry g(layer, item.rows(), kernels.lanes);

@@ -59,7 +59,7 @@ struct Scratch {
   float* k = nullptr;                        ///< [tile keys, padded dk + gap] converted
   float* v = nullptr;                        ///< [tile keys, padded dv + gap]
   const std::byte** row_pointers = nullptr;  ///< [lists, 2, tile keys + slack]
-  std::int32_t* keys = nullptr;              ///< [keys of an item] chosen ones; null: all
+  std::int32_t* keys = nullptr;              ///< [keys of an item] gathered; null: all
   SoftmaxRows rows;
   SoftmaxOfUnits units;
 };

@@ -49,6 +49,7 @@ namespace attnbench::conformance {
   all.back().layer.has_alibi = true;
   for (Case& c : small_spans()) all.push_back(std::move(c));
   for (Case& c : small_selections()) all.push_back(std::move(c));
+  for (Case& c : small_compressed()) all.push_back(std::move(c));
   for (Case& c : small_blocks()) all.push_back(std::move(c));
   for (Case& c : small_temperatures()) all.push_back(std::move(c));
   for (Case& c : small_fp8_activations()) all.push_back(std::move(c));

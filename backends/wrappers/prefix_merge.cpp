@@ -54,6 +54,7 @@ Support looks_at_distances_alone(const Problem& problem) {
   if (layer.temperature_len > 0) return no("temperature");
   if (problem.spans) return no("bidirectional spans");
   if (layer.selection.exists()) return no("chosen keys");
+  if (layer.compress_ratio > 0) return no("compressed rows");
   return Support::yes();
 }
 

@@ -22,8 +22,8 @@ Support unsupported_by_default(const Problem& problem, Features named, std::stri
                prefix_alone, drafts_are_chains, recorded, fp8] = problem;
   const auto& [family, heads_q, heads_kv, head_dim_qk, head_dim_v, scale, logit_cap,
                temperature_len, window, window_in_trees, span_rule, chunk, dual_chunk, selection,
-               causal, causal_block, is_cross_attention, has_sinks, has_alibi, queries_apart,
-               ranks] = layer;
+               compress_ratio, causal, causal_block, is_cross_attention, has_sinks, has_alibi,
+               queries_apart, ranks] = layer;
   const Row rows[] = {
       {Feature::kRecurrent, layer.is_recurrent(),
        "no recurrent layers: it reads keys and values, where these keep a state (see "
@@ -40,12 +40,15 @@ Support unsupported_by_default(const Problem& problem, Features named, std::stri
       {Feature::kSelection, selection.exists(), "no chosen keys: it reads all that the mask shows"},
       {Feature::kHierarchy, selection.is_hierarchical(),
        "no hierarchical sparse attention: its lists are all that a query sees, in one softmax"},
+      {Feature::kCompressed, compress_ratio > 0,
+       "no compressed rows: it reads the keys of tokens only"},
       {Feature::kWindow, window >= 0, "no sliding window"},
       {Feature::kChunks, chunk > 0, "no chunked attention"},
       {Feature::kDualChunks, dual_chunk.exists(), "no dual chunks"},
       {Feature::kTemperature, temperature_len > 0, "no temperature"},
       {Feature::kSoftcap, logit_cap > 0, "no softcap"},
       {Feature::kSinks, has_sinks, "no sinks"},
+      {Feature::kLatentSinks, has_sinks && family == Family::kLatent, "no sinks beside MLA"},
       {Feature::kAlibi, has_alibi, "no ALiBi"},
       {Feature::kEmptyRows, empty_rows, "no rows without keys"},
       {Feature::kPrefixAlone, prefix_alone, "no pass over only the keys before a step's own"},

@@ -23,12 +23,14 @@ enum class Feature : std::uint8_t {
   kBlocks,          ///< block diffusion
   kSelection,       ///< keys that another kernel chose for each query
   kHierarchy,       ///< chosen keys beside a window, or weighed by units
+  kCompressed,      ///< compressed rows beside a window
   kWindow,          ///< a sliding window
   kChunks,          ///< chunked local attention
   kDualChunks,
   kTemperature,
   kSoftcap,
   kSinks,
+  kLatentSinks,  ///< sinks beside latent rows, which are kSinks, too
   kAlibi,
   kEmptyRows,    ///< queries that see no key
   kPrefixAlone,  ///< a pass over only the keys before the step's own

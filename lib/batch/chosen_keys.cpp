@@ -81,7 +81,7 @@ class ListOfUnits {
 
   /// Where the query sees more units than there is room for.
   void take_some(std::uint64_t seed, Draws& draws) {
-    if (!rule_.is_hierarchical()) take(units_ - 1);
+    if (!rule_.names_complete_units()) take(units_ - 1);
     switch (rule_.pattern) {
       case SelectionPattern::kUniform:
       case SelectionPattern::kHoles:
@@ -153,7 +153,7 @@ class ListOfUnits {
     const std::int64_t tile = position_ / kNeighbours;
     // A list has an entry less where no tail is open, and the last key of a unit is the first.
     const std::int64_t less = rule_.tail == SelectionTail::kOpen ? 1 : 0;
-    const std::int64_t first_without_all = rule_.is_hierarchical()
+    const std::int64_t first_without_all = rule_.names_complete_units()
                                                ? rule_.window + (rule_.topk + 1) * rule_.unit - 1
                                                : rule_.topk * rule_.unit - less;
     const std::int64_t first = std::max(tile * kNeighbours, first_without_all);

@@ -36,7 +36,7 @@ struct ChosenKeys {
 /// The lists of `queries` neighbouring query tokens, the first at `position` among the request's
 /// keys, as `layer.selection` describes them; `seed` is the request's. A list always has the
 /// query's own unit, as those of selectors that never leave the newest tokens out, but for
-/// hierarchical selections, whose candidates end before it. No list has a unit twice, but for
+/// selections that name complete units only. No list has a unit twice, but for
 /// SelectionPattern::kDuplicates. Where a query can choose among no more units than a list has room
 /// for, it has all of them, in their order; duplicates take half of the room and holes a quarter,
 /// in every list. A tail (SelectionTail) is the list's last entry where it names a part of what the

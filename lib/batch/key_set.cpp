@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/batch/key_set.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -161,6 +159,7 @@ std::vector<KeyRun> KeySet::of_items(std::int64_t token) const {
 
 /// The keys of a unit that a list names.
 KeyRun KeySet::keys_of_entry(std::int64_t index) const {
+  if (layer_.compress_ratio > 0) return {request_.kv_len + index, request_.kv_len + index + 1};
   const std::int64_t landmarks = layer_.selection.has_landmarks ? 1 : 0, unit = chosen_->unit;
   return {index * unit, (index + 1) * unit - landmarks};
 }
@@ -199,7 +198,22 @@ std::vector<KeyRun> KeySet::shown(std::int64_t token) const {
   return united(std::move(keys));
 }
 
+std::int64_t KeySet::compressed_rows(std::int64_t token) const {
+  return layer_.compressed_rows(prefix_len() + token + 1);
+}
+
+/// What the mask shows of the tokens, and compressed rows.
+std::vector<KeyRun> KeySet::with_compressed(std::int64_t token, std::int64_t head_group) const {
+  std::vector<KeyRun> keys = shown(token);
+  const KeyRun rows{request_.kv_len, request_.kv_len + compressed_rows(token)};
+  const std::vector<KeyRun> seen =
+      chosen_ ? intersection({&rows, 1}, chosen_by(token, head_group)) : std::vector{rows};
+  keys.insert(keys.end(), seen.begin(), seen.end());
+  return united(std::move(keys));
+}
+
 std::vector<KeyRun> KeySet::runs(std::int64_t token, std::int64_t head_group) const {
+  if (layer_.compress_ratio > 0) return with_compressed(token, head_group);
   const std::vector<KeyRun> keys = shown(token);
   return chosen_ ? intersection(keys, chosen_by(token, head_group)) : keys;
 }
@@ -208,9 +222,16 @@ std::vector<KeyRun> KeySet::runs(std::int64_t token, std::int64_t head_group) co
 /// that none of the lists is sorted.
 std::vector<KeyRun> KeySet::seen_by_group(std::int64_t head_group) const {
   if (!chosen_) return seen();
-  std::vector<bool> marks(to_size(request_.kv_len));
+  const std::int64_t all = layer_.cached_keys(request_.kv_len);
+  std::vector<bool> marks(to_size(all));
   for (std::int64_t token = 0; token < request_.q_len; ++token) {
-    const std::vector<KeyRun> keys = shown(token);
+    std::vector<KeyRun> keys = shown(token);
+    if (layer_.compress_ratio > 0) {
+      for (const KeyRun& run : keys) {
+        std::fill(marks.begin() + run.begin, marks.begin() + run.end, true);
+      }
+      keys = {{request_.kv_len, request_.kv_len + compressed_rows(token)}};
+    }
     const auto mark = [&](const KeyRun& listed) {
       for (const KeyRun& run : keys) {
         const std::int64_t begin = std::max(run.begin, listed.begin);
@@ -224,7 +245,7 @@ std::vector<KeyRun> KeySet::seen_by_group(std::int64_t head_group) const {
     }
   }
   std::vector<KeyRun> keys;
-  for (std::int64_t key = 0; key < request_.kv_len; ++key) {
+  for (std::int64_t key = 0; key < all; ++key) {
     if (!marks[to_size(key)]) continue;
     if (keys.empty() || keys.back().end < key) keys.push_back({key, key});
     keys.back().end = key + 1;
@@ -249,6 +270,7 @@ std::vector<KeyRun> KeySet::seen() const {
     keys.push_back({delimiter + 1, std::min(end, delimiter + 1 + length)});
     delimiter += length + 1;
   }
+  keys.push_back({request_.kv_len, request_.kv_len + compressed_rows(request_.q_len - 1)});
   return united(std::move(keys));
 }
 
@@ -292,6 +314,9 @@ std::int64_t KeySet::end_of_ramp(std::int64_t token) const {
     may_end_at(span.end);
     if (window >= 0) may_end_at(span.begin + window);
   }
+  if (const std::int64_t ratio = layer_.compress_ratio; ratio > 0) {
+    may_end_at(round_up(std::max<std::int64_t>(own + 2, ratio), ratio) - 1);  // one row more
+  }
   if (layer_.causal_block > 1) may_end_at(own + layer_.causal_block - token % layer_.causal_block);
   std::int64_t delimiter = first_delimiter();
   for (const std::int64_t length : request_.items) {
@@ -309,7 +334,8 @@ std::int64_t KeySet::keys_of(std::int64_t token, std::int64_t head_group) const 
   if (!sees_one_run()) return count_keys(runs(token, head_group));
   const KeyRun keys = band(token);
   return std::max<std::int64_t>(
-      std::min(keys.end, request_.keys_read.value_or(request_.kv_len)) - keys.begin, 0);
+             std::min(keys.end, request_.keys_read.value_or(request_.kv_len)) - keys.begin, 0) +
+         compressed_rows(token);
 }
 
 std::int64_t KeySet::pairs(std::int64_t head_group) const {
@@ -320,81 +346,6 @@ std::int64_t KeySet::pairs(std::int64_t head_group) const {
     twice += (Count(first) + last) * (end - token);
   }
   return twice.value() / 2;
-}
-
-std::string describe_mask(const Problem& problem) {
-  const AttentionLayer& layer = problem.layer;
-  const bool has_trees = problem.mode == ForwardMode::kTargetVerify;
-  const std::int64_t window = layer.sliding_window_size;
-  if (layer.is_cross_attention || (!layer.causal && window < 0)) {
-    return "every query token sees every key";
-  }
-  if (!layer.causal) {
-    return fmt::format(
-        "query token i of a request stands at position kv_len - q_len + i and sees the keys up to "
-        "{} positions before and after its own",
-        window);
-  }
-  std::string rule;
-  if (has_trees) {
-    rule =
-        "query token i is node i of the request's draft tree (tree_parents), at position kv_len - "
-        "q_len + its depth; it sees the kv_len - q_len keys of the prefix, its ancestors and "
-        "itself";
-  } else if (layer.causal_block > 1) {
-    rule = fmt::format(
-        "query token i of a request stands at position kv_len - q_len + i and sees the keys before "
-        "kv_len - q_len + (floor(i / {}) + 1) {}, the end of its block",
-        layer.causal_block, layer.causal_block);
-  } else {
-    rule =
-        "query token i of a request stands at position kv_len - q_len + i and sees keys up to its "
-        "own";
-  }
-  const bool places = has_trees && layer.window_in_trees == WindowInTrees::kIndex;
-  if (window >= 0) {
-    rule += fmt::format("; none of them more than {} {} before its own", window,
-                        places ? "places among the request's keys" : "positions");
-  }
-  if (problem.multi_item) {
-    rule +=
-        "; a request with items ends in a delimiter, its first item, a delimiter and so on, a "
-        "delimiter last: their tokens see the keys before the first delimiter, and those of an "
-        "item the keys of their own item up to their own";
-  }
-  if (problem.spans) {
-    rule += fmt::format(
-        "; a query whose position lies in a span of its request, [begin, end), also sees {}",
-        layer.span_rule == SpanRule::kOverride ? "every key of this span"
-                                               : "the keys of this span behind its own");
-  }
-  if (layer.selection.exists()) {
-    rule += fmt::format(
-        "; of these only the keys of its list: entry u among the first topk_length[token, group] "
-        "of topk_indices[token, group] stands for the keys u {0} to u {0} + {0} - 1, an entry of "
-        "-1 for none, and query head h reads group floor(h {1} / {2})",
-        layer.selection.unit, layer.selection_groups(), layer.heads_q);
-    if (const Selection& chosen = layer.selection; chosen.window > 0) {
-      rule +=
-          fmt::format("; heads of {} also see the latest {} keys up to the query's own",
-                      chosen.fuses_window ? "all groups"
-                                          : fmt::format("the first {} groups", chosen.window_heads),
-                      chosen.window);
-    }
-  }
-  if (layer.attention_chunk > 0) {
-    rule += fmt::format(
-        "; of these the keys alone that lie in the same chunk of {} among the request's keys as "
-        "its own: key j and query token i where floor(j / {}) = floor((kv_len - q_len + i) / {})",
-        layer.attention_chunk, layer.attention_chunk, layer.attention_chunk);
-  }
-  if (const DualChunk& dual = layer.dual_chunk; dual.exists()) {
-    rule += fmt::format(
-        "; key j meets the form of the query that floor((kv_len - q_len + i) / {}) - floor(j / {}) "
-        "says: 0 intra, 1 succ, 2 and more inter, which follow each other in a row of q",
-        dual.step(), dual.step());
-  }
-  return rule;
 }
 
 }  // namespace attnbench

@@ -22,8 +22,8 @@ namespace attnbench {
 
 /// What of a request decides, beside its layer, which keys its queries see.
 struct QueriesAndKeys {
-  std::int64_t q_len = 0;  ///< query tokens; the last one is at position kv_len - 1
-  std::int64_t kv_len = 0;
+  std::int64_t q_len = 0;           ///< query tokens; the last one is at position kv_len - 1
+  std::int64_t kv_len = 0;          ///< tokens; compressed rows are keys behind these
   std::vector<int> tree_parents;    ///< [q_len] of a draft tree; empty: there is none
   std::vector<std::int64_t> items;  ///< lengths of the items that the keys end in; empty: none
   std::vector<KeyRun> spans;        ///< bidirectional spans among the keys; empty: none
@@ -48,6 +48,9 @@ class KeySet {
   /// Keys that query token `token` sees, ascending; no two runs touch. The runs differ between
   /// groups of heads only where keys are chosen.
   [[nodiscard]] std::vector<KeyRun> runs(std::int64_t token, std::int64_t head_group = 0) const;
+  /// Compressed rows that query token `token` can see: all of its first ones, or a list's among
+  /// these.
+  [[nodiscard]] std::int64_t compressed_rows(std::int64_t token) const;
   /// Keys that some query sees, in the same form.
   [[nodiscard]] std::vector<KeyRun> seen() const;
   /// Those that some query sees under the heads of a group.
@@ -70,6 +73,8 @@ class KeySet {
   [[nodiscard]] std::vector<KeyRun> of_items(std::int64_t token) const;
   /// What the mask shows.
   [[nodiscard]] std::vector<KeyRun> shown(std::int64_t token) const;
+  [[nodiscard]] std::vector<KeyRun> with_compressed(std::int64_t token,
+                                                    std::int64_t head_group) const;
   [[nodiscard]] std::vector<KeyRun> chosen_by(std::int64_t token, std::int64_t head_group) const;
   [[nodiscard]] KeyRun keys_of_entry(std::int64_t index) const;
   [[nodiscard]] std::vector<KeyRun> window_of(std::int64_t token, std::int64_t head_group) const;

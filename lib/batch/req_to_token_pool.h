@@ -8,9 +8,10 @@
 
 namespace attnbench {
 
-/// req_to_token[row, t] = KV slot of logical token t (SGLang, memory_pool.py). Row 0 is for
+/// req_to_token[row, t] = KV slot of logical token t (SGLang, memory_pool.py), then those of the
+/// request's compressed rows, where the layer has any. Row 0 is for
 /// padding, whose keys, where a kernel needs any, are slot 0. Entries of the other rows at and
-/// beyond a request's length are stale garbage by design: consumers bound by seq_lens.
+/// beyond a request's keys are stale garbage by design: consumers bound by seq_lens.
 class ReqToTokenPool {
  public:
   /// `size` request rows besides row 0; every entry of theirs starts as a large invalid slot.

@@ -25,7 +25,7 @@ struct ContentParams {
   std::uint32_t query_variants = 1;  ///< AttentionLayer::query_variants()
   std::uint32_t head_dim_v = 0;
   /// Dims [match_begin, head_dim_qk) of Q and K carry planted logits. MLA keeps them off the
-  /// leading columns, which hold V; 0 where V has rows of its own.
+  /// leading columns, which hold V (first_planted_dim()); 0 where V has rows of its own.
   std::uint32_t match_begin = 0;
   float needle_size = 0;          ///< of a planted key, per dim; kSample: of the request's
   float extreme_size[2][4] = {};  ///< by parity of the KV head, then as kExtremeSteps

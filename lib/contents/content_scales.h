@@ -99,7 +99,7 @@ struct ScaleSource {
     }
     case KvScales::kBlock:
       scale.all = source.unit;
-      scale.blocked = p.match_begin;
+      scale.blocked = p.head_dim_v;
       scale.powers_of_two = p.writes_blocks;
       scale.key = row_key(p.scale_seed, source.role, stream, position, head);
       break;
@@ -138,7 +138,7 @@ struct ScaleSource {
 
 /// Type of element `dim` of a stored row of K, or of V.
 [[nodiscard]] constexpr DType cached_dtype(const ContentParams& p, std::uint32_t dim) {
-  return p.scales == KvScales::kBlock && dim >= p.match_begin ? DType::kBF16 : p.kv_dtype;
+  return p.scales == KvScales::kBlock && dim >= p.head_dim_v ? DType::kBF16 : p.kv_dtype;
 }
 
 /// Storage bits of `value` divided by `scale`. Scale 1 skips the division so that plain dtypes stay

@@ -55,7 +55,10 @@ ContentRange range_of_fill(const Case& c, const ContentParams& p) {
 
 void set_scale_units(const Case& c, ContentParams& p) {
   if (p.scales != KvScales::kToken && p.scales != KvScales::kBlock) return;
-  const ContentRange range = range_of_fill(c, p);
+  ContentRange range = range_of_fill(c, p);
+  if (c.layer.shares_row_of_k_and_v() && p.match_begin < p.head_dim_v) {
+    range.v = std::max(range.k, range.v);  // planted dims are V, too
+  }
   const auto unit = [&](double largest) {
     const double least = largest / static_cast<double>(largest_finite(p.kv_dtype));
     return static_cast<float>(std::exp2(std::ceil(std::log2(least))));
@@ -78,7 +81,7 @@ ContentParams params_of(const Case& c, Fill fill) {
   p.head_dim_qk = static_cast<std::uint32_t>(c.layer.head_dim_qk);
   p.query_variants = static_cast<std::uint32_t>(c.layer.query_variants());
   p.head_dim_v = static_cast<std::uint32_t>(c.layer.head_dim_v);
-  p.match_begin = mla ? p.head_dim_v : 0;
+  p.match_begin = static_cast<std::uint32_t>(first_planted_dim(c.layer));
   p.needle_size = planted_size(c.layer, kNeedleLogit);
   for (std::size_t step = 0; step < std::size(kExtremeSteps); ++step) {
     // Heads alternate between +88, which overflows an unshifted exp, and -88, which a maximum
@@ -200,7 +203,7 @@ ContentParams Contents::params_of_key(std::int64_t request, std::int64_t positio
 
 PageRun Contents::page_run(std::int64_t request, std::int64_t position) const {
   const Request& r = case_->requests[static_cast<std::size_t>(request)];
-  KeyRun tokens{r.shared_len, r.kv_len};
+  KeyRun tokens{r.shared_len, case_->layer.cached_keys(r.kv_len)};
   std::uint64_t stream = own_stream(request);
   if (r.shared_prefix >= 0 && position < r.shared_len) {
     const int prefix = prefix_of_token(case_->prefixes, r.shared_prefix, position);
@@ -297,7 +300,12 @@ void Contents::v_row(std::int64_t request, std::int64_t position, int head,
   }
   const Source source = source_of(request, position);
   const ContentParams p = params_of_key(request, position);
-  write_part(v_recipe(p, source.stream, position, head), 0, row.size(), row);
+  const bool latent = case_->layer.shares_row_of_k_and_v();
+  const std::size_t match = latent ? std::min<std::size_t>(p.match_begin, row.size()) : row.size();
+  write_part(v_recipe(p, source.stream, position, head), 0, match, row);
+  if (match < row.size()) {  // a latent row that is all V
+    write_part(k_recipe(p, source.stream, source.planted, position, head), match, row.size(), row);
+  }
   round_cached_row(params_, v_row_scale(params_, source.stream, position, head), row);
   rewrite(request, position, head, true, row);
 }

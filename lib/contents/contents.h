@@ -21,6 +21,7 @@ namespace attnbench {
 /// Rows come back *as stored*: rounded to the storage dtype, before q_scale(), k_scale() or
 /// v_scale() is applied. K of a request's position p < shared_len belongs to the stream of the
 /// shared prefix, or of that one of its ancestors, which added the token: sharing requests agree.
+/// Compressed row c is position kv_len + c of the request's own stream: a key of its own contents.
 class Contents {
  public:
   Contents(const Case& c, Fill fill);

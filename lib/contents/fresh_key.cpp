@@ -8,6 +8,7 @@
 
 #include "lib/batch/key_set.h"
 #include "lib/batch/multi_item.h"
+#include "lib/scenario/fill.h"
 
 namespace attnbench {
 namespace {
@@ -33,7 +34,7 @@ FreshKeyChoice positions_of(const Case& c, const Request& request) {
   if (c.layer.is_cross_attention) return {first, last - first + 1};
   // The one key that all lists of the last query are sure to have. Where lists end before a window
   // that no head sees, there is none.
-  if (const Selection& rule = c.layer.selection; rule.exists()) {
+  if (const Selection& rule = c.layer.selection; rule.exists() && !rule.compressed) {
     if (rule.is_hierarchical() && rule.window_of(0) == 0) return {};
     const std::int64_t seen_key = rule.is_landmark(last) ? last - 1 : last;
     if (seen_key < last && rule.window_of(0) < 2) return {};
@@ -49,13 +50,15 @@ FreshKeyChoice positions_of(const Case& c, const Request& request) {
 /// Size per dim that gives a key about `weight` of the last query's weight.
 float size_for(const Case& c, const Request& request, double weight) {
   const AttentionLayer& layer = c.layer;
-  const bool mla = layer.shares_row_of_k_and_v();
-  const double dims = layer.head_dim_qk - (mla ? layer.head_dim_v : 0);
+  const double dims = layer.head_dim_qk - first_planted_dim(layer);
   const double scale = layer.scale * logit_temperature(layer, request.kv_len - 1);
   if (dims <= 0 || scale <= 0) return 1;
   std::int64_t seen =
       request.kv_len - tokens_of_items(request.items) - first_visible(layer, request);
-  if (layer.selection.exists()) {
+  if (layer.compress_ratio > 0) {
+    const std::int64_t rows = layer.compressed_rows(request.kv_len);
+    seen += layer.selection.exists() ? std::min(layer.selection.topk, rows) : rows;
+  } else if (layer.selection.exists()) {
     seen = std::min(seen, layer.selection.topk * layer.selection.unit + layer.selection.window);
   }
   const auto keys = static_cast<double>(std::max<std::int64_t>(seen, 1));

@@ -38,7 +38,7 @@ std::vector<std::int64_t> run_needles(std::int64_t begin, std::int64_t end,
 }
 
 std::vector<std::int64_t> request_needles(const Case& c, const Request& request) {
-  const std::int64_t begin = request.shared_len, end = request.kv_len;
+  const std::int64_t begin = request.shared_len, end = c.layer.cached_keys(request.kv_len);
   std::vector<std::int64_t> positions = run_needles(begin, end, c.kv_cache.page_size);
   const std::int64_t first_row = request.prefix_len(), last_row = request.kv_len - 1;
   for (const std::int64_t position :
@@ -82,10 +82,19 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
     const auto list = chosen.list(0, 0);
     for (std::size_t at : {std::size_t{0}, list.size() / 2, list.size() - 1}) {
       if (at >= list.size() || list[at] < 0) continue;
-      const std::int64_t unit = list[at] * chosen.unit;
-      for (const std::int64_t key : {unit - 1, unit, unit + chosen.unit - 1, unit + chosen.unit}) {
+      const std::int64_t size = c.layer.selection.keys_of_entry();
+      const std::int64_t unit = (c.layer.compress_ratio > 0 ? request.kv_len : 0) + list[at] * size;
+      for (const std::int64_t key : {unit - 1, unit, unit + size - 1, unit + size}) {
         add_if_inside(positions, key, begin, end);
       }
+    }
+  }
+  if (c.layer.compress_ratio > 0) {
+    // The last row that a query sees, and the first one that is not complete for it.
+    for (const std::int64_t row : {first_row, last_row}) {
+      const std::int64_t behind = request.kv_len + c.layer.compressed_rows(row + 1);
+      add_if_inside(positions, behind - 1, begin, end);
+      add_if_inside(positions, behind, begin, end);
     }
   }
   if (const std::int64_t window = c.layer.selection.window; window > 0) {

@@ -39,13 +39,26 @@ struct Reads {
   Count table_entries = 0;  ///< of pages that hold a key that a query sees
 };
 
+/// Compressed rows, behind `tokens` among a request's keys, begin a page of their own.
+std::vector<KeyRun> rows_apart(std::span<const KeyRun> keys, std::int64_t tokens,
+                               std::int64_t page) {
+  const std::int64_t shift = round_up(tokens, page) - tokens;
+  std::vector<KeyRun> apart;
+  for (const KeyRun& run : keys) {
+    apart.push_back({run.begin, std::min(run.end, tokens)});
+    apart.push_back({std::max(run.begin, tokens) + shift, run.end + shift});
+  }
+  return united(std::move(apart));
+}
+
 /// Pages of the request that hold keys in reach of its queries, or chosen ones.
 std::int64_t pages_read(const Case& c, const Request& r, const KeySet& keys) {
   const std::int64_t page = c.kv_cache.page_size;
-  if (!c.layer.selection.exists()) {
+  if (!c.layer.gathers_keys()) {
     return r.q_len == 0 ? 0 : ceil_div(r.kv_len, page) - keys.first_in_reach() / page;
   }
   std::vector<KeyRun> pages = keys.seen();
+  if (c.layer.compress_ratio > 0) pages = rows_apart(pages, r.kv_len, page);
   for (KeyRun& run : pages) run = {run.begin / page, ceil_div(run.end, page)};
   return count_keys(united(std::move(pages)));
 }
@@ -74,7 +87,8 @@ Reads reads_of(const Case& c) {
           shared[to_size(group) * c.prefixes.size() + to_size(p)].push_back(run);
         }
       }
-      reads.unique_rows += Count(heads) * count_keys(clipped(seen, own_begin, r.kv_len));
+      reads.unique_rows +=
+          Count(heads) * count_keys(clipped(seen, own_begin, c.layer.cached_keys(r.kv_len)));
     }
   }
   for (std::vector<KeyRun>& runs : shared) {
@@ -270,6 +284,8 @@ Case over_index_cache(Case c) {
   const Selection pools = std::exchange(c.layer.selection, {});
   const std::int64_t window = pools.window;
   c.layer.heads_kv = 1;
+  c.layer.compress_ratio = 0;  // whose rows have an index row each
+  if (pools.compressed) c.layer.sliding_window_size = -1;
   for (std::int64_t* keys : {&c.kv_cache.page_size, &c.kv_cache.manager_page_size}) {
     *keys = pools.complete_pools(*keys);
   }

@@ -468,7 +468,7 @@ void expect_matches_enumeration(const Case& c) {
     for (std::int64_t token = 0; token < r.q_len; ++token) {
       for (int group = 0; group < groups; ++group) {
         reference::keys_seen_by(c.layer, r, token, group * c.layer.heads_q / groups)
-            .for_each_in(0, r.kv_len, [&](reference::VisibleKeys::Key key) {
+            .for_each_in(0, c.layer.cached_keys(r.kv_len), [&](reference::VisibleKeys::Key key) {
               seen.emplace(key.index, group);
               ++pairs;
             });
@@ -509,6 +509,7 @@ TEST(Cost, matches_enumeration_on_every_small_case) {
   for (const Case& c : small_dual_chunks()) expect_matches_enumeration(c);
   expect_matches_enumeration(small_items());
   for (const Case& c : small_selections()) expect_matches_enumeration(c);
+  for (const Case& c : small_compressed()) expect_matches_enumeration(c);
   for (const Case& c : small_spans()) expect_matches_enumeration(c);
   for (const Case& c : small_edge_shapes()) expect_matches_enumeration(c);
   for (const Case& c : small_ragged_cases()) expect_matches_enumeration(c);
@@ -553,6 +554,29 @@ TEST(Cost, of_chosen_keys_counts_their_rows_their_pages_and_the_lists) {
   const std::int64_t pages_left_out = 5, lists = 2 * 7;
   EXPECT_EQ(chosen.bytes_unique - chosen.kv_bytes_unique,
             dense.bytes_unique - dense.kv_bytes_unique + 4 * (lists - pages_left_out));
+}
+
+// A decode of DeepSeek-V4 at position 4095: 128 tokens of the window and 32 rows, or 512 of 1024.
+TEST(Cost, of_compressed_rows_counts_them_beside_the_window) {
+  Case c = batch_of(1, 1, 4096);
+  c.layer.family = Family::kLatent;
+  c.layer.heads_kv = 1;
+  c.layer.head_dim_qk = c.layer.head_dim_v = 512;
+  c.layer.sliding_window_size = 127;
+  c.layer.compress_ratio = 128;
+  c.kv_cache.page_size = 64;
+  const Cost all = count_cost(c);
+  EXPECT_EQ(all.visible_pairs, 160);
+  EXPECT_EQ(all.kv_bytes_unique, 160 * 512 * 2);
+  c.layer.compress_ratio = 4;
+  c.layer.selection = {
+      .topk = 512, .unit = 4, .pattern = SelectionPattern::kRecent, .compressed = true};
+  const Cost chosen = count_cost(c);
+  EXPECT_EQ(chosen.visible_pairs, 640);
+  EXPECT_EQ(chosen.kv_bytes_unique, 640 * 512 * 2);
+  // 2 pages of the window, beside 1 of 32 rows, and 9 of the first and the latest 511 rows.
+  EXPECT_EQ(chosen.bytes_unique - chosen.kv_bytes_unique,
+            all.bytes_unique - all.kv_bytes_unique + 4 * (512 + 1) + 4 * (9 - 1));
 }
 
 TEST(Cost, of_a_kv_write_counts_tokens_that_have_a_key) {

@@ -58,7 +58,8 @@ void add_cache(LayerMemory& memory, const ModelGeometry& model, int tp, const Ca
     throw ConfigError(refusal);
   }
   memory.kv_bytes_per_token = bytes_of_token(memory.layer, format);
-  if (memory.kind == LayerKind::kSliding) {
+  memory.compress_ratio = model.compress_ratio_of(memory.kind);
+  if (memory.kind == LayerKind::kSliding || memory.compress_ratio > 0) {
     memory.most_tokens = tokens_kept(model.sliding_window, format.page_size, false);
   } else if (memory.kind == LayerKind::kChunked) {
     memory.most_tokens = tokens_kept(model.attention_chunk, format.page_size, true);
@@ -78,7 +79,9 @@ std::optional<std::int64_t> LayerMemory::request_bytes(std::int64_t tokens,
     return (Count(round_up(*encoder_len, page_size)) * kv_bytes_per_token).value();
   }
   const std::int64_t kept = round_up(tokens, page_size);
-  return (Count(most_tokens ? std::min(kept, *most_tokens) : kept) * kv_bytes_per_token).value();
+  const std::int64_t rows = compress_ratio > 0 ? round_up(tokens / compress_ratio, page_size) : 0;
+  return (Count((most_tokens ? std::min(kept, *most_tokens) : kept) + rows) * kv_bytes_per_token)
+      .value();
 }
 
 std::int64_t ModelMemory::kv_bytes_per_token() const { return bytes_per_token(kinds, false); }

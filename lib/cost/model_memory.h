@@ -23,6 +23,8 @@ struct LayerMemory {
   /// Most tokens of a request whose keys stay, whole pages: a window or a chunk lies in so many
   /// pages at worst. None: all tokens.
   std::optional<std::int64_t> most_tokens;
+  /// Tokens of a compressed row, as wide as a token's, that stays beside these; 0: there are none.
+  std::int64_t compress_ratio = 0;
   /// Of a cross layer: the encoder's tokens of a request, which stay whatever the decoder's length.
   /// None where nothing says how many.
   std::optional<std::int64_t> encoder_len;

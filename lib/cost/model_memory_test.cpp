@@ -42,6 +42,16 @@ TEST(ModelMemory, counts_the_bytes_of_a_token_in_all_layers) {
   EXPECT_EQ(memory_of("deepseek-v3", 1, kFp8DsMla).kv_bytes_per_token(), 40016);
 }
 
+// A window of 128 lies in 192 tokens' pages of 64 at worst; 1024 and 32 rows in 1024 and 64.
+TEST(ModelMemory, counts_compressed_rows_beside_a_window) {
+  const ModelMemory memory = memory_of("deepseek-v4-flash", 4, {.page_size = 64});
+  constexpr std::int64_t kRow = 512 * 2;
+  EXPECT_EQ(kind_of(memory, LayerKind::kSliding).request_bytes(4096, 64), 192 * kRow);
+  EXPECT_EQ(kind_of(memory, LayerKind::kSparse).request_bytes(4096, 64), (192 + 1024) * kRow);
+  EXPECT_EQ(kind_of(memory, LayerKind::kCompressed).request_bytes(4096, 64), (192 + 64) * kRow);
+  EXPECT_EQ(memory.request_bytes(4096), (43 * 192 + 21 * 1024 + 20 * 64) * kRow);
+}
+
 TEST(ModelMemory, divides_kv_heads_among_ranks_down_to_one_that_is_replicated) {
   EXPECT_EQ(memory_of("llama-3.1-70b", 8).kv_bytes_per_token(), 327680 / 8);
   EXPECT_EQ(memory_of("llama-3.1-70b", 16).kv_bytes_per_token(), 327680 / 8);

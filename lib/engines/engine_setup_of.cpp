@@ -44,7 +44,7 @@ EngineSetup setup_of_layer(const AttentionLayer& layer, const EngineDevice& devi
   setup.of_linear_layer = layer.is_recurrent();
   setup.heads_q = layer.heads_q;
   setup.is_dual_chunk = layer.dual_chunk.exists();
-  setup.has_selection = layer.selection.exists();
+  setup.has_selection = layer.gathers_keys();
   setup.head_dim_qk = layer.head_dim_qk;
   setup.head_dim_v = layer.head_dim_v;
   return setup;
@@ -59,7 +59,10 @@ void add_layers_of(const ModelGeometry& model, EngineSetup& setup) {
   // Each layer of its decoder is a full and a cross one; in Llama 3.2 Vision a few are cross.
   setup.is_whisper = cross > 0 && cross == model.kinds[LayerKind::kFull];
   if (model.kinds[LayerKind::kLinear] > 0) setup.linear = model.linear_kind;
-  setup.is_dsa = model.kinds[LayerKind::kSparse] > 0;
+  // Compressed rows are of backends that these rules do not know yet.
+  const bool compresses = model.compress_ratio > 0 || model.index_compress_ratio > 0;
+  setup.has_selection |= compresses;
+  setup.is_dsa = model.kinds[LayerKind::kSparse] > 0 && !compresses;
 }
 
 /// A model of latent attention has a cache of latent rows, in whatever form a step reads them.

@@ -84,10 +84,13 @@ std::string geometry_text(const Case& c) {
     parts.push_back(fmt::format("dual chunks of {} - {} keys, queries in three forms",
                                 l.dual_chunk.chunk_size, l.dual_chunk.local_size));
   }
+  if (l.compress_ratio > 0) {
+    parts.push_back(fmt::format("compressed rows of {} tokens", l.compress_ratio));
+  }
   if (const Selection& chosen = l.selection; chosen.exists()) {
     parts.push_back(
-        fmt::format("lists of {} keys{}{}, {}{}", chosen.topk,
-                    chosen.unit > 1 ? fmt::format(" x {}", chosen.unit) : "",
+        fmt::format("lists of {} {}{}{}, {}{}", chosen.topk, chosen.compressed ? "rows" : "keys",
+                    chosen.keys_of_entry() > 1 ? fmt::format(" x {}", chosen.unit) : "",
                     chosen.has_tail() ? fmt::format(", tail {}", to_string(chosen.tail)) : "",
                     to_string(chosen.pattern), l.selection_groups() > 1 ? ", by KV head" : "") +
         (chosen.scores_in_bf16() ? fmt::format(", by {}", score_text(chosen.score)) : "") +

@@ -82,6 +82,9 @@ std::string kept_text(const LayerMemory& memory) {
   }
   std::string text = memory.most_tokens ? fmt::format("{} tokens at most", *memory.most_tokens)
                                         : std::string("every token");
+  if (memory.compress_ratio > 0) {
+    text += fmt::format(", a row of each {}", memory.compress_ratio);
+  }
   if (memory.kv_shared > 0) text += fmt::format("; {} layers nothing", memory.kv_shared);
   return text;
 }
@@ -187,9 +190,11 @@ bool has_indexer(const ModelQuestion& q) { return q.model.kinds[LayerKind::kSpar
 std::string indexer_note(const ModelGeometry& model) {
   const int own = model.kinds[LayerKind::kSparse] - model.index_shared;
   return fmt::format(
-      "{}sparse layers keep their indexer's keys as well, 132 bytes a token and layer for an fp8 "
+      "{}sparse layers keep their indexer's keys as well, 132 bytes {} and layer for an fp8 "
       "key of 128 with its scale; they are not counted here",
-      model.index_shared > 0 ? fmt::format("{} of the ", own) : "");
+      model.index_shared > 0 ? fmt::format("{} of the ", own) : "",
+      model.index_compress_ratio > 0 ? fmt::format("a row of {} tokens", model.index_compress_ratio)
+                                     : "a token");
 }
 
 }  // namespace

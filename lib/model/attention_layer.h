@@ -81,6 +81,13 @@ struct AttentionLayer {
   /// Read where it exists(). Causal, in steps without branching drafts; the LSE is over the chosen
   /// keys only, without the sink.
   Selection selection;
+  /// Tokens of a compressed row (CSA and HCA of DeepSeek-V4, 4 and 128): beside the keys of its n
+  /// tokens a request has floor(n / this) rows, which are keys and values of their own. Their
+  /// places among its keys follow the tokens': row c is key n + c. A query at place t sees, beside
+  /// what the mask shows of the tokens, the first floor((t + 1) / this) rows or, under a selection,
+  /// those of its list, in one softmax; a token may count twice, as itself and within a row. 0:
+  /// there are none. Causal latent layers only, whose LSE leaves the sink out.
+  std::int64_t compress_ratio = 0;
   bool causal = true;  ///< bottom-right aligned
   /// Causal by blocks of so many of a request's new tokens (block diffusion): a query sees the keys
   /// up to the last one of its block, or of its request. 1: up to its own.
@@ -94,6 +101,20 @@ struct AttentionLayer {
   bool queries_apart = false;
   int ranks = 1;  ///< that divide the model's query heads; heads_q is the share of the first one
 
+  /// Compressed rows of so many tokens, which may be negative.
+  [[nodiscard]] constexpr std::int64_t compressed_rows(std::int64_t tokens) const {
+    return compress_ratio > 0 && tokens > 0 ? tokens / compress_ratio : 0;
+  }
+  /// Keys that the cache has of a request with so many tokens.
+  [[nodiscard]] constexpr std::int64_t cached_keys(std::int64_t tokens) const {
+    return tokens + compressed_rows(tokens);
+  }
+  /// What each query token sees is no run of keys: a list, or compressed rows beside a window.
+  [[nodiscard]] constexpr bool gathers_keys() const {
+    return selection.exists() || compress_ratio > 0;
+  }
+  /// Kernels that gather keys (FlashMLA) give the LSE of the keys only.
+  [[nodiscard]] constexpr bool sink_in_lse() const { return !gathers_keys(); }
   /// Forms of each query, which lie one behind the other in its row: intra, succ, inter.
   [[nodiscard]] constexpr int query_variants() const { return dual_chunk.exists() ? 3 : 1; }
   /// Lists of chosen keys that a query token has.

@@ -11,6 +11,7 @@
 #include "lib/base/error.h"
 #include "lib/base/regular_file.h"
 #include "lib/config/json_fields.h"
+#include "lib/model/hf_compressed_rows.h"
 #include "lib/model/hf_known_keys.h"
 #include "lib/model/hf_layer_kinds.h"
 #include "lib/model/hf_model_types.h"
@@ -228,7 +229,9 @@ void refuse_unread_kinds(const JsonFields& config, const HfModelType& type) {
         KindKey{"layers_block_type", type.rule == kByPattern},
         KindKey{"linear_attn_config", type.rule == kLinearExceptListed},
         KindKey{"attn_type_list", by_attn_types || all_full(config, "attn_type_list")},
-        KindKey{"index_topk", type.rule == kSparse},
+        KindKey{"index_topk", type.rule == kSparse || type.rule == kByCompressRatios},
+        KindKey{"compress_ratios", type.rule == kByCompressRatios},
+        KindKey{"compress_rates", type.rule == kByCompressRatios},
         KindKey{"cross_attention_layers", type.rule == kCrossListed},
         KindKey{"num_kv_shared_layers", type.shares_kv},
         KindKey{"global_head_dim", type.own_heads == HfOwnHeads::kGlobal},
@@ -268,7 +271,9 @@ ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type,
   model.layers =
       figure(config, type.layers_names, kMaxLayers / layers_of_each).value_or(type.layers);
   model.heads_q = figure(config, type.heads_q_names, kMaxHeads).value_or(type.heads_q);
-  if (type.kv_lora_rank > 0) {
+  if (type.rule == HfLayerRule::kByCompressRatios) {
+    read_hf_compressed_rows(config, type, model);
+  } else if (type.kv_lora_rank > 0) {
     read_mla(config, type, model);
   } else {
     read_heads(config, type, model);

@@ -10,22 +10,12 @@
 #include <span>
 
 #include "lib/base/error.h"
+#include "lib/model/hf_compressed_rows.h"
 #include "lib/model/hf_index_sharing.h"
+#include "lib/model/hf_layer_types.h"
 
 namespace attnbench {
 namespace {
-
-struct KindWord {
-  std::string_view word;
-  LayerKind kind;
-};
-// transformers' ALLOWED_ATTN_LAYER_TYPES as far as attnbench has a word for them, and the names
-// that they had before (_LEGACY_LAYER_TYPE_REMAP, both in configuration_utils.py).
-constexpr KindWord kKindWords[] = {
-    {"full_attention", LayerKind::kFull},       {"attention", LayerKind::kFull},
-    {"sliding_attention", LayerKind::kSliding}, {"chunked_attention", LayerKind::kChunked},
-    {"indexed_attention", LayerKind::kSparse},  {"deepseek_sparse_attention", LayerKind::kSparse},
-    {"linear_attention", LayerKind::kLinear}};
 
 void check_length(const JsonFields& config, std::string_view key, std::size_t found, int layers) {
   if (found == static_cast<std::size_t>(layers)) return;
@@ -39,14 +29,7 @@ LayerCounts from_layer_types(const JsonFields& config, int layers, int first = 0
   check_length(config, "layer_types", words.size(), layers);
   LayerCounts kinds;
   for (const std::string& word : std::span(words).subspan(static_cast<std::size_t>(first))) {
-    const auto* known = std::ranges::find(kKindWords, std::string_view(word), &KindWord::word);
-    if (known == std::end(kKindWords)) {
-      throw ConfigError(
-          fmt::format("{} has {}; known are full_attention, sliding_attention, chunked_attention, "
-                      "indexed_attention and linear_attention",
-                      config.path_of("layer_types"), shown(word)));
-    }
-    ++kinds[known->kind];
+    ++kinds[kind_of_layer_type(word, config.path_of("layer_types"))];
   }
   return kinds;
 }
@@ -222,6 +205,8 @@ LayerCounts from_rule(const JsonFields& config, const HfModelType& type,
                       layers);
     case HfLayerRule::kSparse:
       return {LayerKind::kSparse, layers};
+    case HfLayerRule::kByCompressRatios:
+      return kinds_by_compress_ratios(config, layers);
     case HfLayerRule::kCrossListed:
       return full_but(LayerKind::kCross, cross_layers(config, layers), layers);
     case HfLayerRule::kCrossBesideEach:
@@ -243,7 +228,8 @@ std::int64_t window_of(const JsonFields& config, const HfModelType& type) {
 
 bool knows_windows(const HfModelType& type) {
   return type.rule == HfLayerRule::kWindow || type.rule == HfLayerRule::kWindowFrom ||
-         type.rule == HfLayerRule::kWindowByFlag || type.rule == HfLayerRule::kWindowExceptNth;
+         type.rule == HfLayerRule::kWindowByFlag || type.rule == HfLayerRule::kWindowExceptNth ||
+         type.rule == HfLayerRule::kByCompressRatios;
 }
 
 /// Gemma 3n: the last layers read the keys of the last layer of their kind before them.
@@ -348,6 +334,7 @@ void read_hf_layer_kinds(const JsonFields& config, const HfModelType& type, Mode
                                   config.path_of("layer_types"), to_string(kind), key));
   };
   need(LayerKind::kSliding, model.sliding_window, "sliding_window");
+  need(LayerKind::kCompressed, model.compress_ratio, "compress_rates");
   need(LayerKind::kChunked, model.attention_chunk, "attention_chunk_size");
   read_kv_sharing(config, type, model);
   read_index_sharing(config, model);
@@ -355,7 +342,8 @@ void read_hf_layer_kinds(const JsonFields& config, const HfModelType& type, Mode
   if (model.kinds[LayerKind::kLinear] > 0 && stated && !can_run(type.linear_kind)) {
     model.add_note(fmt::format("the linear layers are {}", to_string(type.linear_kind)));
   }
-  if (model.kinds[LayerKind::kSliding] == 0) model.sliding_window = 0;
+  const bool compresses = type.rule == HfLayerRule::kByCompressRatios;
+  if (model.kinds[LayerKind::kSliding] == 0 && !compresses) model.sliding_window = 0;
   if (model.kinds[LayerKind::kChunked] == 0) model.attention_chunk = 0;
 }
 

@@ -29,6 +29,7 @@ constexpr std::string_view kLayerRuleWords[] = {"full",
                                                 "full_by_period",
                                                 "by_pattern",
                                                 "sparse",
+                                                "by_compress_ratios",
                                                 "cross_listed",
                                                 "cross_beside_each"};
 constexpr std::string_view kAlsoFullWords[] = {"none", "first", "last"};

@@ -35,8 +35,11 @@ enum class HfLayerRule : std::uint8_t {
   kByPattern,           ///< hybrid_override_pattern: '*' full, 'M' linear, 'E' and '-' no mixing of
                         ///< tokens; or layers_block_type, the same in words
   kSparse,              ///< every layer takes the keys that an indexer picks
-  kCrossListed,         ///< cross_attention_layers lists the cross layers, the others are full
-  kCrossBesideEach      ///< a decoder's layers, each a full and a cross one
+  /// compress_ratios says 0 for a sliding, 4 for a sparse and 128 for a compressed layer; without
+  /// it the first two are compressed, then each second one is sparse
+  kByCompressRatios,
+  kCrossListed,     ///< cross_attention_layers lists the cross layers, the others are full
+  kCrossBesideEach  ///< a decoder's layers, each a full and a cross one
 };
 
 /// How many KV heads there are.

@@ -96,8 +96,9 @@ AttentionLayer linear_layer(const ModelGeometry& model, int tp) {
 }
 
 /// In the order in which a model stands for one of them.
-constexpr LayerKind kRunnable[] = {LayerKind::kSparse,  LayerKind::kFull,   LayerKind::kSliding,
-                                   LayerKind::kChunked, LayerKind::kLinear, LayerKind::kCross};
+constexpr LayerKind kRunnable[] = {LayerKind::kSparse,  LayerKind::kFull,    LayerKind::kCompressed,
+                                   LayerKind::kSliding, LayerKind::kChunked, LayerKind::kLinear,
+                                   LayerKind::kCross};
 
 [[noreturn]] void refuse(std::string message, std::string hint) {
   Diagnostic mistake;
@@ -163,7 +164,8 @@ LayerKind kind_to_run(const ModelGeometry& model, std::optional<LayerKind> asked
     }
     refuse(
         fmt::format("{} has no layer that attnbench can run: {}", model.name, model.kinds.text()),
-        "full, sliding, chunked, sparse and cross layers can be run, and linear ones that are "
+        "full, sliding, chunked, sparse, compressed and cross layers can be run, and linear ones "
+        "that are "
         "gated delta nets, Kimi delta or lightning attention or Mamba-2");
   }
   if (can_run(model, *asked)) return *asked;
@@ -195,6 +197,9 @@ std::string notes_on(const ModelGeometry& model, LayerKind kind) {
   } else if (here < model.layers) {
     std::string extent;
     if (kind == LayerKind::kSliding) extent = fmt::format(" over {} keys", model.sliding_window);
+    if (const int ratio = model.compress_ratio_of(kind); ratio > 0) {
+      extent = fmt::format(" over rows of {} tokens and {} keys", ratio, model.sliding_window);
+    }
     if (kind == LayerKind::kChunked) extent = fmt::format(" by {} keys", model.attention_chunk);
     text = fmt::format("this layer is {}{}, as {} of {} are; the others: {}", to_string(kind),
                        extent, here, model.layers, model.kinds.text(kind));
@@ -243,6 +248,12 @@ AttentionLayer layer_of(const ModelGeometry& whole, LayerKind kind, int tp, MlaF
       layer.selection.score = SelectionScore::kMax;
       layer.selection.index_heads = layer.heads_kv;
     }
+  }
+  if (const int ratio = model.compress_ratio_of(kind); ratio > 0) {
+    layer.compress_ratio = ratio;
+    layer.sliding_window_size = model.sliding_window - 1;
+    if (layer.selection.exists()) layer.selection.unit = ratio;
+    layer.selection.compressed = layer.selection.exists();
   }
   if (kind == LayerKind::kSliding) layer.sliding_window_size = model.sliding_window - 1;
   if (kind == LayerKind::kChunked) layer.attention_chunk = model.attention_chunk;

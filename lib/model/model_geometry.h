@@ -58,9 +58,11 @@ struct ModelGeometry {
   OwnHeads sliding;    ///< of the sliding layers (Gemma 4, MiMo-V2, Step 3.7)
   /// Gemma scales by 1/sqrt(this); 0: by 1/sqrt(head_dim).
   double query_pre_attn_scalar = 0;
-  double attention_multiplier = 0;   ///< Granite scales by this itself; 0: by a root as above
-  double softcap = 0;                ///< 0: none
-  std::int64_t sliding_window = 0;   ///< keys of a sliding layer, the query's own included; 0: none
+  double attention_multiplier = 0;  ///< Granite scales by this itself; 0: by a root as above
+  double softcap = 0;               ///< 0: none
+  /// Keys of a sliding layer, the query's own included, and of layers with compressed rows; 0:
+  /// none.
+  std::int64_t sliding_window = 0;
   std::int64_t attention_chunk = 0;  ///< keys of a chunked layer's chunk; 0: none
   DualChunk dual_chunk;              ///< of the full layers
   std::int64_t temperature_len = 0;  ///< Grok's, of all layers; 0: none
@@ -81,6 +83,10 @@ struct ModelGeometry {
   /// Keys of a block that the indexer scores by its maximum, one of its heads for each KV head, and
   /// of which index_topk are taken (MiniMax-M3: 128); 0: it takes single keys.
   int index_block = 0;
+  // Tokens of a compressed row (DeepSeek-V4, AttentionLayer::compress_ratio): of the compressed
+  // layers, which see all rows, and of the sparse ones, which take index_topk. 0: there are none.
+  int compress_ratio = 0;
+  int index_compress_ratio = 0;
   /// How many sparse layers have no indexer: they attend to the keys that an earlier one
   /// took (GLM-5.2).
   int index_shared = 0;
@@ -102,6 +108,11 @@ struct ModelGeometry {
 
   [[nodiscard]] bool is_mla() const { return kv_lora_rank > 0; }
   void add_note(std::string_view note);
+  /// Of a layer of `kind`.
+  [[nodiscard]] int compress_ratio_of(LayerKind kind) const {
+    if (kind == LayerKind::kSparse) return index_compress_ratio;
+    return kind == LayerKind::kCompressed ? compress_ratio : 0;
+  }
   [[nodiscard]] bool has_delta_net() const { return linear_num_key_heads > 0; }
   bool operator==(const ModelGeometry&) const = default;
 };

@@ -73,6 +73,8 @@ ModelGeometry read_model(const YamlNode& root, Problems& problems) {
   row.read("index_topk", m.index_topk);
   row.read("index_n_heads", m.index_n_heads);
   row.read("index_block", m.index_block);
+  row.read("compress_ratio", m.compress_ratio);
+  row.read("index_compress_ratio", m.index_compress_ratio);
   row.read("index_shared", m.index_shared);
   row.read("linear_num_key_heads", m.linear_num_key_heads);
   row.read("linear_num_value_heads", m.linear_num_value_heads);
@@ -99,11 +101,18 @@ ModelGeometry read_model(const YamlNode& root, Problems& problems) {
 
 /// What is missing or does not fit together; empty when the geometry is whole.
 std::string flaw_of(const ModelGeometry& m) {
-  const bool dims = m.is_mla() ? m.qk_nope_head_dim > 0 && m.qk_rope_head_dim > 0
+  const bool dims = m.is_mla() ? m.qk_nope_head_dim > 0 && m.qk_rope_head_dim >= 0
                                : m.heads_kv > 0 && m.head_dim > 0;
   if (m.heads_q <= 0 || !dims) return "heads or dims are missing";
   if (m.kinds.total() != m.layers) return "layer_kinds do not add up to layers";
-  if ((m.kinds[LayerKind::kSliding] > 0) != (m.sliding_window > 0)) {
+  if ((m.kinds[LayerKind::kCompressed] > 0) != (m.compress_ratio > 0) ||
+      m.index_compress_ratio < 0 || (m.index_compress_ratio > 0 && m.index_topk == 0)) {
+    return "compressed layers and compress_ratio belong together, as index_compress_ratio and "
+           "index_topk do";
+  }
+  const bool compresses = m.compress_ratio > 0 || m.index_compress_ratio > 0;
+  if (compresses && !m.is_mla()) return "compressed rows are of latent attention";
+  if ((m.kinds[LayerKind::kSliding] > 0 || compresses) != (m.sliding_window > 0)) {
     return "sliding layers and sliding_window belong together";
   }
   if (m.sliding != OwnHeads{} && (m.is_mla() || m.kinds[LayerKind::kSliding] == 0)) {

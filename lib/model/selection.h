@@ -169,6 +169,9 @@ struct Selection {
   /// The last key of each unit is the landmark that represents it: no query sees it, selected or in
   /// the window (HSA as its authors run it).
   bool has_landmarks = false;
+  /// Entries name compressed rows, each of `unit` tokens (AttentionLayer::compress_ratio), in place
+  /// of these tokens.
+  bool compressed = false;
   /// Part of the units whose representation is older than what they hold (page_version of SGLang's
   /// HSA): their logit is -inf, and no list names them.
   double stale = 0;
@@ -192,10 +195,16 @@ struct Selection {
   [[nodiscard]] constexpr bool is_hierarchical() const {
     return window > 0 || weighs_units() || scores_representations() || has_landmarks;
   }
+  /// Whether the query's own unit stands in lists once it is complete only.
+  [[nodiscard]] constexpr bool names_complete_units() const {
+    return is_hierarchical() || compressed;
+  }
+  /// Keys that an entry of a list stands for.
+  [[nodiscard]] constexpr std::int64_t keys_of_entry() const { return compressed ? 1 : unit; }
   /// Units that a list of the query at `position` among its request's keys can name: 0 to this - 1.
   [[nodiscard]] constexpr std::int64_t candidates(std::int64_t position) const {
     if (position < 0) return 0;
-    if (!is_hierarchical()) return position / unit + 1;
+    if (!names_complete_units()) return position / unit + 1;
     return position + 1 > window ? (position + 1 - window) / unit : 0;
   }
   [[nodiscard]] constexpr bool is_landmark(std::int64_t key) const {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -88,6 +90,44 @@ bool read_queries(const YamlNode& node, AttentionLayer& layer, Problems& problem
   return choice.has_value();
 }
 
+/// Compressed rows stand beside the latent rows of tokens; lists name the former.
+bool check_compressed(const StrictMap& map, const AttentionLayer& layer, Problems& problems) {
+  // A layer without heads stands for one that is not known.
+  if (!layer.shares_row_of_k_and_v() && layer.heads_q > 0) {
+    problems.add(map.place_of("compress_ratio"), "compress_ratio on a layer without latent rows",
+                 "a compressed row is key and value, as those of tokens beside it: "
+                 "model: {kv_lora_rank: 512, qk_nope_head_dim: 512, qk_rope_head_dim: 0, …}, "
+                 "mla: absorbed");
+    return false;
+  }
+  if (!layer.causal) {
+    problems.add(map.place_of("causal"), "compress_ratio without causal masking",
+                 "a query sees the rows of tokens up to its own");
+    return false;
+  }
+  const YamlNode* selection = map.find("selection");
+  if (selection == nullptr) return true;
+  for (const YamlEntry& entry : selection->entries) {
+    constexpr std::string_view kOfRows[] = {"topk", "pattern", "overlap", "padding", "index_heads"};
+    if (std::ranges::find(kOfRows, entry.key) != std::end(kOfRows)) continue;
+    problems.add(
+        entry.place, fmt::format("{} beside compress_ratio", entry.key),
+        "an entry of its lists is one compressed row, for all heads: a selection has topk, "
+        "pattern, overlap, padding and index_heads there");
+    return false;
+  }
+  return true;
+}
+
+/// Lists of a layer with compressed rows name these.
+void set_unit_of_lists(AttentionLayer& layer) {
+  Selection& rule = layer.selection;
+  const bool compressed = rule.exists() && layer.compress_ratio > 0;
+  if (compressed) rule.unit = layer.compress_ratio;
+  if (rule.compressed && !compressed) rule.unit = 1;
+  rule.compressed = compressed;
+}
+
 /// Combinations that no definition covers.
 bool check_combination(const StrictMap& map, const AttentionLayer& layer, Problems& problems) {
   const auto refuse = [&](std::string_view key, const char* message, const char* hint) {
@@ -109,8 +149,9 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
     }
   }
   if (layer.shares_row_of_k_and_v()) {
-    const char* hint = "multi-head latent attention here takes causal, window, softcap and scale";
-    if (layer.has_sinks) return refuse("sinks", "sinks on an MLA layer", hint);
+    const char* hint =
+        "multi-head latent attention here takes causal, window, compress_ratio, selection, sinks, "
+        "softcap and scale";
     if (layer.has_alibi) return refuse("alibi", "alibi on an MLA layer", hint);
     if (chunked) return refuse("chunk", "chunks on an MLA layer", hint);
     if (dual) return refuse("dual_chunk", "dual chunks on an MLA layer", hint);
@@ -155,13 +196,14 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
       const std::string message = fmt::format("a selection beside {}", what);
       return refuse("selection", message.c_str(), hint);
     };
-    if (windowed) return beside("a window");
+    if (windowed && layer.compress_ratio == 0) return beside("a window");
     if (chunked) return beside("chunks");
     if (dual) return beside("dual chunks");
     if (layer.has_alibi) return beside("ALiBi");
     if (layer.is_cross_attention) return beside("cross attention");
     if (!layer.causal) return beside("causal: false");
   }
+  if (layer.compress_ratio > 0 && !check_compressed(map, layer, problems)) return false;
   if (chunked && windowed && layer.window_in_trees == WindowInTrees::kDepth) {
     return refuse(
         "window", "in_trees: depth beside chunks",
@@ -183,6 +225,11 @@ KeySection attention_section() {
         "A sliding window, in one of two conventions.", "the model's"},
        {"chunk", whole_or_none(&AttentionLayer::attention_chunk, 1),
         "Chunked local attention: a query sees the keys of its own chunk of so many, up to itself.",
+        "the model's"},
+       {"compress_ratio", whole_or_none(&AttentionLayer::compress_ratio, 1),
+        "Of a latent layer: beside the tokens that a query sees, the compressed rows of so many "
+        "tokens each that are complete at its own (DeepSeek-V4: 4, 128). A `selection` names rows, "
+        "`topk` of them.",
         "the model's"},
        {"spans", word(&AttentionLayer::span_rule, kSpanRules),
         "What queries of a prompt's `spans` see: all of their span, or of what lies before them "
@@ -260,6 +307,7 @@ bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& probl
   const bool valid =
       read_rows(map, layer, problems) && map.sound() && check_combination(map, layer, problems);
   if (layer.is_cross_attention) layer.causal = false;
+  set_unit_of_lists(layer);
   return valid;
 }
 

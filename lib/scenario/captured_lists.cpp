@@ -140,11 +140,12 @@ bool read_captured_lists(const StrictMap& mix, Case& c, Problems& problems) {
           fmt::format("unit {} of token {}, group {}, column {}", wrong->found, wrong->at.token,
                       wrong->at.group, wrong->at.column),
           wrong->most < 0
-              ? rule.is_hierarchical() ? "-1 only: there is no complete unit before its window, or "
-                                         "its KV head sees the window only"
-                                       : "-1 only: the query stands before key 0"
+              ? rule.names_complete_units()
+                    ? "-1 only: there is no complete unit before its window, or "
+                      "its KV head sees the window only"
+                    : "-1 only: the query stands before key 0"
               : fmt::format("-1, or 0 to {}: the {}units of {} {} the query's own, which is at {}",
-                            wrong->most, rule.is_hierarchical() ? "complete " : "",
+                            wrong->most, rule.names_complete_units() ? "complete " : "",
                             rule.unit == 1 ? "1 key" : fmt::format("{} keys", rule.unit),
                             rule.window > 0 ? fmt::format("before the {} keys up to", rule.window)
                                             : "up to",

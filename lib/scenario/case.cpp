@@ -131,6 +131,8 @@ Case with_step(const Case& c, StepPart step) {
     selection.has_duplicates = false;
     for (Request& request : result.requests) request.captured = nullptr;
   }
+  // The compressor writes its rows, in a kernel of its own.
+  if (step == StepPart::kKvWrite) result.layer.compress_ratio = 0;
   const bool of_encoders = step == StepPart::kKvWrite && writes_encoders(c);
   return of_encoders ? encoder_write(std::move(result)) : result;
 }
@@ -165,7 +167,7 @@ std::string why_no_scores(const Case& c) {
     return "an indexer with summed logits for each KV head is not known: groups: one";
   }
   const auto sees_pools = [&selection](const Request& request) {
-    const std::int64_t units = selection.is_hierarchical()
+    const std::int64_t units = selection.names_complete_units()
                                    ? selection.candidates(request.kv_len - 1)
                                    : selection.complete_pools(request.kv_len);
     return request.q_len > 0 && units > 0;
@@ -180,7 +182,7 @@ std::string why_no_pipeline(const Case& c) {
   if (rule.takes_maxima() && rule.has_tail()) {
     return "score: max takes the query's own unit itself: tail: counted";
   }
-  if (rule.pool() > 1 && !rule.is_hierarchical() && !rule.has_tail()) {
+  if (rule.pool() > 1 && !rule.names_complete_units() && !rule.has_tail()) {
     return "nothing scores a query's own unit before it is complete: tail: open, tail: own, or "
            "score: max";
   }
@@ -215,7 +217,7 @@ std::string why_not_built(const Case& c, StepPart part) {
 std::int64_t scored_units(const Case& c, const Request& request, std::int64_t token) {
   const Selection& selection = c.layer.selection;
   const std::int64_t keys = std::max<std::int64_t>(request.prefix_len() + token + 1, 0);
-  if (selection.is_hierarchical()) return selection.candidates(keys - 1);
+  if (selection.names_complete_units()) return selection.candidates(keys - 1);
   const bool of_rows = c.step == StepPart::kIndexer && !selection.takes_maxima();
   if (of_rows || selection.tail == SelectionTail::kOpen) return selection.complete_pools(keys);
   const std::int64_t units = ceil_div(keys, selection.unit);

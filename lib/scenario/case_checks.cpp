@@ -220,6 +220,29 @@ bool check_dual_chunk(const BuiltBatch& batch, const AttentionLayer& layer, cons
   return false;
 }
 
+/// Compressed rows are of plain causal steps, and each request's own.
+bool check_compressed(const BuiltBatch& batch, const KvCacheConfig& cache,
+                      const AttentionLayer& layer, MlaForm form, const Place& place,
+                      Problems& problems) {
+  if (layer.compress_ratio == 0) return true;
+  const auto any = [&](auto has) { return std::ranges::any_of(batch.requests, has); };
+  const char* const what =
+      any([](const Request& request) { return !request.items.empty(); })   ? "items"
+      : any([](const Request& request) { return !request.spans.empty(); }) ? "spans"
+      : any([](const Request& request) { return !is_chain(request.tree_parents); })
+          ? "a draft tree with branches"
+      : any([](const Request& request) { return request.shared_prefix >= 0; }) ? "a shared prefix"
+      : batch.mode == ForwardMode::kDllmExtend                                 ? "dllm_extend"
+      : form == MlaForm::kComposed                                             ? "mla: composed"
+      : cache.is_ragged()                                                      ? "ragged keys"
+                                                                               : nullptr;
+  if (what == nullptr) return true;
+  problems.add(place, fmt::format("{} on a layer with compressed rows", what),
+               "rows are complete for plain causal queries, and each request has its own in pages: "
+               "decodes, prompts and chains of drafts, tree: {chain: 4}");
+  return false;
+}
+
 /// Lists are of plain causal steps, and few enough for index arrays.
 bool check_selection(const BuiltBatch& batch, const AttentionLayer& layer, MlaForm form,
                      const StrictMap& mix, const Place& place, Problems& problems) {
@@ -349,6 +372,8 @@ bool check_step(const StepParts& step, Problems& problems) {
         check_items(step.batch, step.choice.layer, step.batch_place, problems),
         check_spans(step.batch, step.choice.layer, step.batch_place, problems),
         check_dual_chunk(step.batch, step.choice.layer, step.batch_place, problems),
+        check_compressed(step.batch, step.cache, step.choice.layer, step.choice.mla,
+                         step.batch_place, problems),
         check_selection(step.batch, step.choice.layer, step.choice.mla, step.mix, step.batch_place,
                         problems),
         check_composed(step.batch, step.padding, step.choice.mla, step.mix, step.batch_place,

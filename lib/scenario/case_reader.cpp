@@ -265,7 +265,11 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   result.fp8 = fp8->types;
   result.q_scale = fp8->q_scale;
   result.out_scale = fp8->out_scale;
-  if (layer.selection.goes_by_pages()) result.layer.selection.page_size = cache->page_size;
+  if (layer.selection.goes_by_pages()) {
+    // In tokens: a page of compressed rows stands for more of them.
+    result.layer.selection.page_size =
+        cache->page_size * (layer.selection.compressed ? layer.compress_ratio : 1);
+  }
   if (!read_captured_lists(mix, result, problems)) return std::nullopt;
   if (!check_range(result, mix, problems) || !check_fp8_range(result, mix, problems)) {
     return std::nullopt;

@@ -19,8 +19,14 @@ std::string_view to_string(Fill fill) {
 }
 
 float planted_size(const AttentionLayer& layer, double logit) {
-  const int planted = layer.head_dim_qk - (layer.shares_row_of_k_and_v() ? layer.head_dim_v : 0);
+  const int planted = layer.head_dim_qk - first_planted_dim(layer);
   return static_cast<float>(logit / (layer.scale * static_cast<double>(planted)));
+}
+
+int first_planted_dim(const AttentionLayer& layer) {
+  if (!layer.shares_row_of_k_and_v()) return 0;
+  if (layer.head_dim_v < layer.head_dim_qk) return layer.head_dim_v;
+  return layer.head_dim_qk - std::max(layer.head_dim_qk / 8, 1);
 }
 
 ContentRange content_range(const Case& c) {

@@ -40,6 +40,10 @@ inline constexpr double kExtremeSteps[] = {0, 1, 2, 8};
 /// the direction off the columns that are V.
 [[nodiscard]] float planted_size(const AttentionLayer& layer, double logit);
 
+/// First of the dims of Q and K that carry planted logits. Latent rows keep them off V. Where all
+/// of a row is V, the last eighth has them: of DeepSeek-V4 the 64 of 512 dims that carry RoPE, too.
+[[nodiscard]] int first_planted_dim(const AttentionLayer& layer);
+
 /// Largest magnitudes that any fill gives K and V, before the cache's scales divide them.
 struct ContentRange {
   double k = 0;

@@ -182,6 +182,11 @@ std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problem
                      : "these keys describe multi-head latent attention together");
     return std::nullopt;
   }
+  if (valid && mla && g.qk_rope_head_dim == 0 && g.kv_lora_rank < 2) {
+    problems.add(map.place_of("kv_lora_rank"), "kv_lora_rank 1 without rope columns",
+                 "a row that is all K and V has 2 dims and more");
+    return std::nullopt;
+  }
   for (const char* key : {"heads_kv", "head_dim"}) {
     if (!mla || !map.has(key)) continue;
     problems.add(map.place_of(key), fmt::format("{} beside kv_lora_rank", key),
@@ -235,6 +240,7 @@ void give_mask(const AttentionLayer& absorbed, AttentionLayer& expanded) {
   expanded.sliding_window_size = absorbed.sliding_window_size;
   expanded.window_in_trees = absorbed.window_in_trees;
   expanded.logit_cap = absorbed.logit_cap;
+  expanded.has_sinks = absorbed.has_sinks;
   expanded.scale = absorbed.scale;
 }
 
@@ -272,8 +278,9 @@ KeySection model_section() {
        {"kv_lora_rank", dim(&M::kv_lora_rank), "MLA: width of the latent, which is V too.", "none"},
        {"qk_nope_head_dim", dim(&M::qk_nope_head_dim), "MLA: sets the scale, 1/sqrt(nope + rope).",
         "required for MLA"},
-       {"qk_rope_head_dim", dim(&M::qk_rope_head_dim),
-        "MLA: columns of the cached row behind the latent.", "required for MLA"},
+       {"qk_rope_head_dim", whole(&M::qk_rope_head_dim, 0, kMaxHeadDim),
+        "MLA: columns of the cached row behind the latent; 0: all of a row is K and V.",
+        "required for MLA"},
        {"rope_scaling", by_hand(read_rope_scaling, "a map", "", "rope_scaling"),
         "MLA: YaRN, which multiplies the scale.", "none"},
        {"linear_attention",

@@ -22,6 +22,7 @@ class ChosenList {
     const std::int64_t list = token * groups + group;
     entries_ = step.batch.topk_indices + list * columns_;
     counted_ = step.batch.topk_length[list];
+    compressed_ = step.layer.selection.compressed;
     landmarks_ = step.layer.selection.has_landmarks && fault_ != Fault::kSeesLandmarks;
     window_ = fault_ == Fault::kNoWindowBesideList ? 0 : step.layer.selection.window_of(group);
     if (step.layer.selection.weighs_units() && fault_ != Fault::kOneSoftmaxOfUnits) {
@@ -60,6 +61,10 @@ class ChosenList {
     }
     const bool all = fault_ == Fault::kIgnoresTopkLength;
     for (std::int64_t c = counted_; all && c < columns_; ++c) {
+      if (compressed_) {
+        if (entries_[c] >= 0) visit(kv_len + entries_[c]);
+        continue;
+      }
       const std::int64_t first = entries_[c] * unit_;
       for (std::int64_t key = first; key >= 0 && key < first + unit_ && key <= position; ++key) {
         visit(key);
@@ -96,6 +101,7 @@ class ChosenList {
   const std::int32_t* entries_;
   std::int64_t counted_;           ///< topk_length
   bool landmarks_;                 ///< which nobody sees
+  bool compressed_;                ///< entries name compressed rows
   std::int64_t window_;            ///< latest keys that are seen beside the list
   const float* scores_ = nullptr;  ///< of the entries, where these are weighed
   std::int64_t keys_late_ = 0;     ///< how far behind its own place a key is read

@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 91> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 95> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -45,6 +45,10 @@ constexpr std::array<std::pair<Fault, std::string_view>, 91> kNames{{
     {Fault::kOneSoftmaxOfUnits, "chosen keys: units unweighed"},
     {Fault::kScoresOfTokenBefore, "chosen keys: scores before"},
     {Fault::kSeesLandmarks, "chosen keys: landmarks seen"},
+    {Fault::kIgnoresCompressedRows, "compressed rows: none"},
+    {Fault::kCompressedRowTooMany, "compressed rows: an open one"},
+    {Fault::kCompressedRowTooFew, "compressed rows: not the last"},
+    {Fault::kCountsTokensOnce, "compressed rows: none in window"},
     {Fault::kIgnoresTree, "ignores the draft tree"},
     {Fault::kIgnoresWindow, "ignores the window"},
     {Fault::kWindowOffByOne, "window off by one"},

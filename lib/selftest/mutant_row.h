@@ -12,6 +12,7 @@
 
 #include "lib/base/dtype.h"
 #include "lib/selftest/chosen_list.h"
+#include "lib/selftest/compressed_rows.h"
 #include "lib/selftest/mutant_step.h"
 
 namespace attnbench {
@@ -144,7 +145,8 @@ class MutantRow {
 
   /// How often a key that the mask shows takes part.
   [[nodiscard]] ATTNBENCH_HOST_DEVICE std::int64_t times(std::int64_t key) const {
-    if (!step_.layer.selection.exists() || has(Fault::kIgnoresSelection)) return 1;
+    const bool lists_rows = step_.layer.compress_ratio > 0;
+    if (!step_.layer.selection.exists() || lists_rows || has(Fault::kIgnoresSelection)) return 1;
     return ChosenList(step_, token_, head_).times(key, position_);
   }
 
@@ -192,13 +194,12 @@ class MutantRow {
       for (std::int64_t i = 0; i < times; ++i) visit(Key{slot, key});
       if (has(Fault::kReadsAPageTwice) && last_page > 0 && page == 0) visit(Key{slot, key});
     }
+    const auto visit_key = [&](std::int64_t key) { visit(Key{slots_[key], key}); };
+    CompressedRows(step_, token_, head_).for_each(position_, kv_len_, visit_key);
     if (step_.layer.selection.exists()) {
-      ChosenList(step_, token_, head_).for_each_too_many(position_, kv_len_, [&](std::int64_t key) {
-        visit(Key{slots_[key], key});
-      });
+      ChosenList(step_, token_, head_).for_each_too_many(position_, kv_len_, visit_key);
     }
-    // Behind the last page a table says -1. Who rounds the number of pages up and clamps their
-    // numbers reads page 0.
+    // Who rounds the number of pages up and clamps a table's -1 reads page 0.
     if (has(Fault::kTakesMissingPageForZero) && kv_len_ > 0) visit(Key{0, kv_len_ - 1});
     if (!has(Fault::kReadsTail)) return;
     for (std::int64_t slot = slots_[kv_len_ - 1] + 1; slot % page_size != 0; ++slot) {
@@ -348,8 +349,7 @@ class MutantRow {
       scale_sums(std::exp(top_ - top));
       top_ = top;
       denominator_ += std::exp(sink - top_) * (has(Fault::kSinkCountedTwice) ? 2.0f : 1.0f);
-      // Where keys are chosen it is the LSE without the sink that is right.
-      if (has(Fault::kLseForgetsSink) == step_.layer.selection.exists()) {
+      if (has(Fault::kLseForgetsSink) != step_.layer.sink_in_lse()) {
         lse_sum = denominator_;
         lse_top = top_;
       }

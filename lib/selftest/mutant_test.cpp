@@ -36,6 +36,7 @@ const std::vector<Examined>& small_examined() {
       cases.insert(cases.end(), more.begin(), more.end());
     };
     add(small_selections());
+    add(small_compressed());
     add(small_blocks());
     cases.push_back(small_dual_chunks().front());
     add(small_temperatures());

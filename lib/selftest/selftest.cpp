@@ -215,6 +215,20 @@ std::vector<Case> selftest_cases() {
   latent.layer.head_dim_qk = 32 + 8;  // DeepSeek's 512 + 64 in small
   latent.layer.scale = 1 / std::sqrt(16.0 + 8.0);
 
+  // DeepSeek-V4's rows that are all K and all V, beside a window that ends inside compressed rows;
+  // requests that end before their first row, with it and behind.
+  Case compressed = small_case("compressed", ForwardMode::kExtend, DType::kF32,
+                               {{1, 3}, {1, 4}, {6, 17}, {9, 9}, {5, 41}});
+  compressed.layer.family = Family::kLatent;
+  compressed.layer.heads_kv = 1;
+  compressed.layer.head_dim_v = compressed.layer.head_dim_qk;
+  compressed.layer.has_sinks = true;
+  compressed.layer.sliding_window_size = 5;
+  compressed.layer.compress_ratio = 4;
+  Case chosen_rows = compressed;
+  chosen_rows.id = "chosen_rows";
+  chosen_rows.layer.selection = {.topk = 3, .unit = 4, .compressed = true};
+
   // f32 for what a bf16 output hides; key heads are fewer than value heads. 61 tokens without a
   // prefix, whose slot holds poison, and a few with one.
   Case delta_net = small_case("delta_net", ForwardMode::kMixed, DType::kF32,
@@ -254,9 +268,10 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed,  window,    tree,       chunks,    dual,        blocks,     spans,
-          chosen, units,     hierarchy,  landmarks, split_heads, duplicates, fp8,
-          latent, delta_net, kimi_delta, lightning, mamba2,      draft,      long_context};
+  return {mixed,      window,    tree,   chunks,     dual,        blocks,
+          spans,      chosen,    units,  hierarchy,  landmarks,   split_heads,
+          duplicates, fp8,       latent, compressed, chosen_rows, delta_net,
+          kimi_delta, lightning, mamba2, draft,      long_context};
 }
 
 }  // namespace attnbench

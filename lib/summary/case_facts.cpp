@@ -85,7 +85,12 @@ std::string layer_text(const Case& c) {
     facts.push_back(fmt::format("dual chunk {}, local {}", layer.dual_chunk.chunk_size,
                                 layer.dual_chunk.local_size));
   }
-  if (layer.selection.exists()) {
+  if (layer.compress_ratio > 0) {
+    facts.push_back(
+        fmt::format("{}rows of {} tokens",
+                    layer.selection.exists() ? fmt::format("{} chosen ", layer.selection.topk) : "",
+                    layer.compress_ratio));
+  } else if (layer.selection.exists()) {
     const Selection& rule = layer.selection;
     facts.push_back(fmt::format("chosen keys {}{}", rule.topk * rule.unit,
                                 rule.window > 0 ? fmt::format(" before {}", rule.window) : ""));

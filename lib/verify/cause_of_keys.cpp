@@ -34,7 +34,7 @@ ReferenceRow row_of_keys(const Case& c, const Contents& contents, const RowId& i
   reference::QueryRow row;
   row.visible = std::move(visible);
   if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
-  row.sink_in_lse = !layer.selection.exists();
+  row.sink_in_lse = layer.sink_in_lse();
   return reference::attend_rows(query, {&row, 1},
                                 {.scale = layer.scale, .logit_cap = layer.logit_cap},
                                 layer.head_dim_v, keys, values)
@@ -292,7 +292,7 @@ std::string cause_of_mask(const Case& c, const Contents& contents, const Numeric
 std::string cause_of_keys(const Case& c, const Contents& contents, const Numerics& numerics,
                           const RowId& id, std::span<const std::byte> got) {
   if (c.layer.has_alibi || c.layer.temperature_len > 0 || c.layer.dual_chunk.exists() ||
-      c.layer.selection.exists()) {
+      c.layer.gathers_keys()) {
     return {};
   }
   using Cause = std::string (*)(const Case&, const Contents&, const Numerics&, const RowId&,

@@ -129,7 +129,7 @@ ReferenceRow row_over(const Case& c, const Contents& contents, const RowId& id, 
 std::string cause_of_list(const Case& c, const Contents& contents, const Numerics& numerics,
                           const RowId& id, std::span<const std::byte> got) {
   const Selection& rule = c.layer.selection;
-  if (!rule.exists() || rule.is_hierarchical() || c.layer.temperature_len > 0) return {};
+  if (!rule.exists() || rule.names_complete_units() || c.layer.temperature_len > 0) return {};
   const Request& request = c.requests[to_size(id.request)];
   const std::int64_t place = request.prefix_len() + id.token;
   const ChosenKeys lists = lists_of(c.layer, request, id.token, 1);

@@ -29,6 +29,14 @@ std::string seen_keys(const Case& c, const WorstElement& worst) {
   const std::vector<KeyRun> runs =
       key_set_of(c.layer, request).runs(worst.token, c.layer.selection_group(worst.head));
   if (runs.empty()) return "; it sees no key";
+  if (c.layer.compress_ratio > 0) {
+    std::int64_t tokens = 0;
+    for (const KeyRun& run : runs) {
+      tokens += std::max<std::int64_t>(std::min(run.end, request.kv_len) - run.begin, 0);
+    }
+    return fmt::format("; it sees {} tokens and {} of {} compressed rows", tokens,
+                       count_keys(runs) - tokens, c.layer.compressed_rows(request.kv_len));
+  }
   if (c.layer.selection.exists()) {
     return fmt::format("; it sees {} chosen keys of {}", count_keys(runs), request.kv_len);
   }

@@ -195,12 +195,12 @@ constexpr WrongRow kWrongRows[] = {
     {"an LSE without the sink",
      [](const Case& c, double sink, ReferenceRow& row) {
        row.lse += std::log1p(-std::exp(sink - row.lse));
-       return c.layer.has_sinks && row.visible > 0;
+       return c.layer.has_sinks && c.layer.sink_in_lse() && row.visible > 0;
      }},
     {"an LSE with the sink, which chosen keys leave out",
      [](const Case& c, double sink, ReferenceRow& row) {
        row.lse = std::max(row.lse, sink) + std::log1p(std::exp(-std::fabs(row.lse - sink)));
-       return c.layer.has_sinks && c.layer.selection.exists();
+       return c.layer.has_sinks && !c.layer.sink_in_lse();
      }},
     {"the sink counted twice",
      [](const Case& c, double sink, ReferenceRow& row) {

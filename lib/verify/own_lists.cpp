@@ -31,7 +31,7 @@ Case over_lists(const Case& c, std::span<const RowId> rows, std::span<const std:
     ChosenKeys& keys = *of_requests[to_size(row.request)];
     // A right list has no unit that the window touches; another one must not count it twice.
     const Request& request = c.requests[to_size(row.request)];
-    const std::int64_t units = c.layer.selection.is_hierarchical()
+    const std::int64_t units = c.layer.selection.names_complete_units()
                                    ? c.layer.selection.candidates(request.prefix_len() + row.token)
                                    : ceil_div(request.kv_len, unit);
     const auto of_token = lists.first(to_size(each));

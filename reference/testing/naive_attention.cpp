@@ -84,6 +84,16 @@ std::int64_t times_named(const Case& c, const Request& request, std::int64_t tok
   return times;
 }
 
+/// How often a compressed row takes part: not before its last token, and as often as a list names
+/// it where there is one.
+std::int64_t times_of_row(const Case& c, const Request& request, std::int64_t token,
+                          std::int64_t row, int head) {
+  const std::int64_t last_token = row * c.layer.compress_ratio + c.layer.compress_ratio - 1;
+  if (last_token > request.kv_len - request.q_len + token) return 0;
+  if (c.layer.selection.topk == 0) return 1;
+  return times_named(c, request, token, row * c.layer.selection.unit, head);
+}
+
 /// Weights e^z of the entries of the list of the token under `head` that hold the key, added up; 0
 /// where there are none. `largest` takes the largest |z|.
 Real weight_of_unit(const Case& c, const Request& request, std::int64_t token, std::int64_t key,
@@ -138,6 +148,8 @@ bool mask_shows(const Case& c, const Request& request, std::int64_t token, std::
 
 std::int64_t naive_times_seen(const Case& c, const Request& request, std::int64_t token,
                               std::int64_t key, int head) {
+  if (key >= request.kv_len) return times_of_row(c, request, token, key - request.kv_len, head);
+  if (c.layer.compress_ratio > 0) return mask_shows(c, request, token, key) ? 1 : 0;
   if (!mask_shows(c, request, token, key)) return 0;
   if (c.layer.selection.has_landmarks && (key + 1) % c.layer.selection.unit == 0) return 0;
   return c.layer.selection.topk > 0 ? times_named(c, request, token, key, head) : 1;
@@ -246,7 +258,9 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
   Running state;
   state.out = state.a = state.b_squared = std::vector<Real>(dv, 0);
   Real largest = state.max;
-  for (std::int64_t key = 0; key < request.kv_len; ++key) {
+  const std::int64_t ratio = layer.compress_ratio;
+  const std::int64_t rows = ratio > 0 ? request.kv_len / ratio : 0;
+  for (std::int64_t key = 0; key < request.kv_len + rows; ++key) {
     const std::int64_t times = naive_times_seen(c, request, id.token, key, id.head);
     if (times == 0) continue;
     row.visible += times;
@@ -280,8 +294,9 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
     state.sum += std::exp(sink - state.max);
   }
   row.lse = static_cast<double>(state.max + std::log(state.sum));
-  if (layer.selection.topk > 0) row.lse = static_cast<double>(of_keys);
-  if (row.visible == 0 && layer.selection.topk > 0) {
+  const bool without_sink = layer.selection.topk > 0 || ratio > 0;
+  if (without_sink) row.lse = static_cast<double>(of_keys);
+  if (row.visible == 0 && without_sink) {
     row.lse = -std::numeric_limits<double>::infinity();
   }
   if (state.sum == 0) row.lse = -std::numeric_limits<double>::infinity();

@@ -171,6 +171,18 @@ def queries(dump, r, stored):
     return stored if scale == 1 else stored.astype(np.float64) * scale
 
 
+def rows_behind(dump, request, slots, rows):
+    """The slots of a request's tokens and of its compressed rows, which begin a page of their own."""
+    table = dump.load("req_to_token")[dump.load("req_pool_indices")[request], :len(slots) + rows]
+    page_size = dump.case["kv_cache"]["page_size"]
+    behind, place = table[len(slots):], np.arange(rows)
+    pages = behind // page_size
+    dump.check((behind % page_size == place % page_size).all() and (pages == pages[place // page_size * page_size]).all(),
+               f"request {request}: its compressed rows fill no pages")
+    dump.check(not np.isin(pages, slots // page_size).any(), f"request {request}: compressed rows on pages of tokens")
+    return table
+
+
 def check_poison(dump, owned):
     free = np.setdiff1d(np.arange(dump.case["kv_cache"]["num_pages"] * dump.case["kv_cache"]["page_size"]), owned)
     for name in filter(dump.has, ("k_pool", "v_pool")):
