@@ -24,7 +24,7 @@ import sys
 import tempfile
 
 from random_linear_layers import linear_layer
-from random_selections import hierarchy, selection
+from random_selections import compressed_layer, hierarchy, selection
 
 Cases = collections.namedtuple("Cases", "seed mix checks")
 ALLOWED = {"passed", "MISTRUSTED", "unsupported"}
@@ -287,6 +287,9 @@ def mix(seed, index):
     chooser = random.Random(f"{seed}/{index}/linear")
     if chooser.random() < 0.08:
         return named(linear_layer(chooser, batch, length))
+    chooser = random.Random(f"{seed}/{index}/compressed")
+    if chooser.random() < 0.05:
+        return named(compressed_layer(chooser, batch, kv_cache, length))
     rng = random.Random(f"{seed}/{index}")
     mode = rng.choice(["decode"] * 6 + ["extend"] * 5 + ["mixed"] * 4 + ["target_verify"] * 3 +
                       ["draft_extend", "draft_extend_v2", "draft_decode", "split_prefill", "dllm_extend"] +

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random lists of chosen keys, for random_scenarios.py and random_pipelines.py."""
+"""Random lists of chosen keys, and compressed rows, for random_scenarios.py and random_pipelines.py."""
 
 PATTERNS = ["uniform", "recent", "shared", "one_page", "every_page", "holes", "duplicates"]
 
@@ -15,6 +15,33 @@ def selection(rng, length):
     if wanted["pattern"] == "shared":
         wanted["overlap"] = rng.choice([0, 0.01, 0.5, 0.75, 0.99, 1.0])
     return wanted
+
+
+def compressed_layer(rng, batch, kv_cache, length):
+    """A mix of a latent layer with compressed rows, all of them or those of lists, beside a window or all tokens."""
+    wanted = {"compress_ratio": rng.choice([1, 2, 3, 4, 4, 4, 8, 16, 128])}
+    if rng.random() < 0.8:
+        wanted["window"] = {"keys": length(rng, 150)}
+    if rng.random() < 0.6:
+        wanted["sinks"] = True
+    if rng.random() < 0.15:
+        wanted["softcap"] = rng.choice([1, 5, 30])
+    if rng.random() < 0.5:
+        lists = selection(rng, length)
+        wanted["selection"] = {key: lists[key] for key in ("topk", "pattern", "padding", "overlap") if key in lists}
+    width = rng.choice([16, 64, 128, 512])
+    rope = rng.choice([0, 0, 0, 8, 64])
+    made = {"model": {"heads_q": rng.choice([1, 2, 3, 8, 16]), "kv_lora_rank": width, "qk_nope_head_dim": width,
+                      "qk_rope_head_dim": rope},
+            "dtype": rng.choice(["f32", "f16", "bf16"]), "attention": wanted}
+    entries = []
+    while not entries or any("prefix" in entry or "chain" not in entry.get("tree", {"chain": 1}) for entry in entries):
+        entries = batch(rng, rng.choice(["decode", "extend", "mixed", "target_verify", "draft_extend", "split_prefill"]))
+    made["batch"] = entries
+    if rng.random() < 0.15:
+        made["padding"] = rng.choice([1, 3, {"requests": 2, "seq_len": 0}, {"tokens": 5}])
+    made["kv_cache"] = kv_cache(rng, made, True, False)
+    return made
 
 
 def hierarchy(rng, made, length):
