@@ -8,23 +8,25 @@
 
 namespace attnbench::topk {
 
-/// What stands behind the selected units of a row's list: its tail, and -1.
+/// What stands behind the selected units of a row's list: its tail, where lists have one, and -1.
+template <bool kTails>
 struct ListEnd {
   int selected;            ///< units
   int topk;                ///< most of them: all columns but the tail's
   std::int32_t tail = -1;  ///< -1: none
 
-  __device__ ListEnd(const IndexScores& scores, std::int64_t row, int units, int columns)
-      : topk(scores.tails == nullptr ? columns : columns - 1) {
+  __device__ __forceinline__ ListEnd(const IndexScores& scores, std::int64_t row, int units,
+                                     int columns)
+      : topk(kTails ? columns - 1 : columns) {
     selected = min(units, topk);
-    if (scores.tails != nullptr) tail = scores.tails[row / scores.groups];
+    if constexpr (kTails) tail = scores.tails[row / scores.groups];
   }
 
   /// topk_length.
   [[nodiscard]] __device__ int length() const { return selected + (tail >= 0 ? 1 : 0); }
   /// Of column `column`, behind the units of a row that are all in its list.
   [[nodiscard]] __device__ std::int32_t behind_units(int column) const {
-    return column == selected ? tail : -1;
+    return kTails && column == selected ? tail : -1;
   }
 };
 

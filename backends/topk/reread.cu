@@ -142,6 +142,7 @@ __device__ void finish(const Scores& scores, int topk, std::int32_t* list, Share
 }
 
 /// A block a row.
+template <bool kTails>
 __global__ void __launch_bounds__(kThreads)
     select_by_rereading(IndexScores scores, int list_columns, std::int32_t* indices,
                         std::int32_t* lengths) {
@@ -149,11 +150,11 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t row = blockIdx.x;
   const int units = scores.row_lens[row / scores.groups];
   std::int32_t* const list = indices + row * list_columns;
-  const ListEnd end_of_list(scores, row, units, list_columns);
+  const ListEnd<kTails> end_of_list(scores, row, units, list_columns);
   const int topk = end_of_list.topk;
   if (threadIdx.x == 0) {
     lengths[row] = end_of_list.length();
-    if (units > topk && topk < list_columns) list[topk] = end_of_list.tail;
+    if (kTails && units > topk) list[topk] = end_of_list.tail;
     shared.cut = {0, 0, topk};
     shared.above = shared.equal = shared.keep = 0;
   }
@@ -181,7 +182,9 @@ void enqueue_select_by_rereading(const IndexScores& scores, std::int64_t topk,
                                  std::int32_t* indices, std::int32_t* lengths,
                                  cudaStream_t stream) {
   const std::int64_t rows = scores.tokens * scores.groups;
-  reread::select_by_rereading<<<static_cast<unsigned>(rows), reread::kThreads, 0, stream>>>(
+  const auto kernel = scores.tails == nullptr ? reread::select_by_rereading<false>
+                                              : reread::select_by_rereading<true>;
+  kernel<<<static_cast<unsigned>(rows), reread::kThreads, 0, stream>>>(
       scores, static_cast<int>(topk), indices, lengths);
   check_launch("select_by_rereading");
 }

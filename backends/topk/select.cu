@@ -203,7 +203,7 @@ __device__ void select_of(const Cluster& cluster, const Scores& scores, const fl
 }
 
 /// A cluster a row, which blockIdx.x counts; a block, where rows are short.
-template <int kQuads>
+template <int kQuads, bool kTails>
 __global__ void __launch_bounds__(kThreads, kQuads == kQuadsOfShort ? 3 : 2)
     select_highest(IndexScores scores, int list_columns, std::int32_t* indices,
                    std::int32_t* lengths) {
@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(kThreads, kQuads == kQuadsOfShort ? 3 : 2)
   const Columns<kQuads> columns(row, kIsShort ? 0 : begin,
                                 kIsShort ? static_cast<int>(scores.columns) : end);
   std::int32_t* const list = indices + std::int64_t{index} * list_columns;
-  const ListEnd end_of_list(scores, index, units, list_columns);
+  const ListEnd<kTails> end_of_list(scores, index, units, list_columns);
   const int topk = end_of_list.topk;
   if (cluster.rank == 0 && thread == 0) lengths[index] = end_of_list.length();
   if (units <= topk) {
@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(kThreads, kQuads == kQuadsOfShort ? 3 : 2)
     }
     return;
   }
-  if (cluster.rank == 0 && thread == 0 && topk < list_columns) list[topk] = end_of_list.tail;
+  if (kTails && cluster.rank == 0 && thread == 0) list[topk] = end_of_list.tail;
   if (thread == 0) {
     shared.cut = {kAbsent + 1, ~0u, topk};
     shared.above = shared.at = 0;
@@ -246,11 +246,17 @@ __global__ void __launch_bounds__(kThreads, kQuads == kQuadsOfShort ? 3 : 2)
   }
 }
 
+/// Lists of layers without tails, which are most, have a kernel of their own.
+template <bool kTails>
+auto kernel_for(bool is_short) {
+  return is_short ? select_highest<kQuadsOfShort, kTails> : select_highest<kQuadsOfLong, kTails>;
+}
+
 }  // namespace
 
 int most_blocks_of_row() {
   cudaFuncAttributes attributes{};
-  check_cuda(cudaFuncGetAttributes(&attributes, select_highest<kQuadsOfLong>),
+  check_cuda(cudaFuncGetAttributes(&attributes, select_highest<kQuadsOfLong, false>),
              "cudaFuncGetAttributes");
   return attributes.ptxVersion >= 90 ? kMostBlocks : 1;
 }
@@ -294,7 +300,8 @@ void enqueue_select(const IndexScores& scores, std::int64_t topk, int blocks_of_
   config.numAttrs = blocks_of_row > 1 ? 1 : 0;
   const bool is_short =
       blocks_of_row == 1 && scores.columns <= HeldScores<kQuadsOfShort>::kRoom + kPadding;
-  const auto kernel = is_short ? select_highest<kQuadsOfShort> : select_highest<kQuadsOfLong>;
+  const auto kernel =
+      scores.tails == nullptr ? kernel_for<false>(is_short) : kernel_for<true>(is_short);
   check_cuda(cudaLaunchKernelEx(&config, kernel, scores, static_cast<int>(topk), indices, lengths),
              "select_highest");
 }
