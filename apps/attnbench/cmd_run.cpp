@@ -131,8 +131,8 @@ std::size_t count_cases(const std::vector<PlannedRun>& runs) {
 int run(const RunOptions& options, const KnownBackends& known, Console& console) {
   // Every mistake of the user is found here, before anything is measured.
   const std::vector<PlannedRun> runs = planned_runs(options, known, console.program);
-  for (const std::string& note : notes_on_plugins(runs)) {
-    console.err << "note: " << printable(note) << '\n';
+  for (const auto& notes : {notes_on_plugins(runs), notes_on_steps(runs)}) {
+    for (const std::string& note : notes) console.err << "note: " << printable(note) << '\n';
   }
   for (const std::string& trouble : known.troubles()) {
     console.err << "note: " << printable(trouble) << "; the other environments run on\n";

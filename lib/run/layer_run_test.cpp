@@ -135,6 +135,16 @@ TEST_F(LayerRun, blames_a_writer_that_stops_before_the_timed_samples) {
                             HasSubstr("new token 0 holds other than k_new of KV head ")));
 }
 
+TEST_F(LayerRun, takes_no_pipeline_that_writes_nothing) {
+  run_.filter.backends = {"indexer+topk+cpu_flash"};
+  add_pipeline(run_.registry, run_.filter.backends[0]);
+  EXPECT_THROW(add_pipelines(run_), ConfigError);
+  run_.scenario.measure.step = {StepPart::kPipeline, StepPart::kLayer};
+  const std::vector<Record> all = records();
+  ASSERT_EQ(all.size(), 1u) << "of the step that it does";
+  EXPECT_EQ(all[0].step, StepPart::kPipeline);
+}
+
 TEST_F(LayerRun, says_that_nobody_writes) {
   run_.registry = {};
   run_.registry.add([] { return std::make_unique<indexer::HostIndexer>(); });

@@ -171,6 +171,30 @@ TEST_F(PipelineRun, weighs_pages_by_the_scores_that_the_selector_has_just_left) 
       HasSubstr(" chosen keys of 30"));
 }
 
+TEST_F(PipelineRun, leaves_mixes_that_choose_no_keys_to_attention) {
+  Case dense = run_.scenario.cases[0];
+  dense.mix = dense.id = "dense";
+  dense.layer.selection = {};
+  run_.scenario.cases[0].mix = run_.scenario.cases[0].id = "sparse";
+  run_.scenario.cases.push_back(dense);
+  run_.scenario.measure.step = {StepPart::kAttention, StepPart::kPipeline};
+  run_.filter.backends = {"indexer+topk+cpu_flash", "cpu_flash"};
+  add_pipeline(run_.registry, run_.filter.backends[0]);
+  std::vector<std::string> rows;
+  for (const Record& r : records()) {
+    EXPECT_EQ(r.verdict(), Verdict::kPassed) << r.reason();
+    rows.push_back(r.case_id + " " + r.backend + std::string(step_suffix(r.step)));
+  }
+  EXPECT_THAT(rows, ElementsAre("sparse cpu_flash", "sparse indexer+topk+cpu_flash pipeline",
+                                "dense cpu_flash"));
+  std::vector<PlannedRun> runs;
+  runs.push_back(std::move(run_));
+  EXPECT_THAT(notes_on_steps(runs),
+              ElementsAre("mix 'dense' runs without step pipeline: its layers choose no keys"));
+  runs[0].scenario.cases.erase(runs[0].scenario.cases.begin());
+  EXPECT_THAT(notes_on_steps(runs), ElementsAre()) << "then it is refused";
+}
+
 TEST_F(PipelineRun, says_that_there_is_no_pipeline_of_the_backends) {
   run_.registry = {};
   run_.registry.add([] { return std::make_unique<topk::HostSelector>(); });

@@ -147,11 +147,15 @@ void add_pipelines(PlannedRun& run, StepPart step) {
   for (const Registry::Entry& entry : run.registry.entries()) {
     if (entry.make && entry.info.by_default) present.push_back(&entry);
   }
+  const bool serve_some_step = std::ranges::any_of(chosen, [&](const Registry::Entry* entry) {
+    const auto is_for = [&](StepPart each) { return is_for_step(entry->info, each); };
+    return entry->info.runs_pipeline && std::ranges::any_of(run.scenario.measure.step, is_for);
+  });
   std::erase_if(chosen, [&](const Registry::Entry* entry) {
     return entry->info.runs_pipeline && !is_for_step(entry->info, step);
   });
   const auto is_whole = [](const Registry::Entry* entry) { return entry->info.runs_pipeline; };
-  if (are_named && std::ranges::all_of(chosen, is_whole)) return;
+  if (are_named && serve_some_step && std::ranges::all_of(chosen, is_whole)) return;
   const bool has_whole = std::ranges::any_of(chosen, is_whole);
   const std::size_t before = run.filter.pipelines.size();
   std::vector<std::string> names;
@@ -190,6 +194,22 @@ void add_pipelines(PlannedRun& run) {
   for (const StepPart step : run.scenario.measure.step) {
     if (is_pipeline(step)) add_pipelines(run, step);
   }
+}
+
+std::vector<std::string> notes_on_steps(const std::vector<PlannedRun>& runs) {
+  std::vector<std::string> notes;
+  for (const PlannedRun& run : runs) {
+    for (const std::string& mix : mixes_without_lists(select_cases(run.scenario, run.filter))) {
+      std::vector<std::string_view> steps;
+      for (const StepPart step : run.scenario.measure.step) {
+        if (chooses_keys(step)) steps.push_back(to_string(step));
+      }
+      if (steps.empty()) continue;
+      notes.push_back(fmt::format("mix '{}' runs without step {}: its layers choose no keys", mix,
+                                  fmt::join(steps, ", ")));
+    }
+  }
+  return notes;
 }
 
 std::vector<std::string> notes_on_plugins(const std::vector<PlannedRun>& runs) {

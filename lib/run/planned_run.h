@@ -47,6 +47,9 @@ void pair_backends(PlannedRun& run);
 /// ConfigError where there is none.
 void add_pipelines(PlannedRun& run);
 
+/// Which parts of a step are left out of which mixes: those that choose keys where there are none.
+[[nodiscard]] std::vector<std::string> notes_on_steps(const std::vector<PlannedRun>& runs);
+
 /// What a person who loaded plug-ins should know where no option names backends: which of their
 /// backends are absent, and which files have none that takes part because the scenarios list
 /// others.

@@ -204,9 +204,13 @@ Candidates candidates_of(const Scenario& scenario, const Registry& registry,
 
 /// Each case once for each part of a step that is asked for.
 std::vector<Case> parts_of(const std::vector<const Case*>& cases, const MeasureConfig& measure) {
+  const std::set<std::string> dense = mixes_without_lists(cases);
   std::vector<Case> parts;
   for (const Case* c : cases) {
-    for (const StepPart step : measure.step) parts.push_back(with_step(*c, step));
+    for (const StepPart step : measure.step) {
+      if (chooses_keys(step) && dense.contains(c->mix)) continue;
+      parts.push_back(with_step(*c, step));
+    }
   }
   return parts;
 }

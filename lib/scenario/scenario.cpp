@@ -170,12 +170,17 @@ std::vector<InputFile> files_of(const YamlPtr& root, const std::string& scenario
   return found;
 }
 
-/// Of each mix some case has to have what a part builds that is asked for.
+/// Of each mix some case has to have what a part builds that is asked for, unless it is left out of
+/// the mix.
 void check_built_parts(const Scenario& scenario, const YamlNode& measure, Problems& problems) {
+  std::vector<const Case*> cases;
+  for (const Case& c : scenario.cases) cases.push_back(&c);
+  const std::set<std::string> dense = mixes_without_lists(cases);
   for (const StepPart part : scenario.measure.step) {
     if (!builds(part)) continue;
     std::map<std::string, std::string> refusals;  // by mix
     for (const Case& c : scenario.cases) {
+      if (chooses_keys(part) && dense.contains(c.mix)) continue;
       const std::string why = why_not_built(c, part);
       std::string& refusal = refusals.try_emplace(c.mix, why).first->second;
       if (why.empty()) refusal.clear();
@@ -258,6 +263,17 @@ Scenario parse_scenario(const std::string& text, const std::string& path,
 
 Scenario load_scenario(const std::string& path, std::optional<std::uint64_t> seed) {
   return parse_scenario(read_regular_file(path, kMaxScenarioBytes), path, seed);
+}
+
+std::set<std::string> mixes_without_lists(const std::vector<const Case*>& cases) {
+  std::set<std::string> with, without;
+  for (const Case* c : cases) {
+    if (c->layer.selection.exists()) with.insert(c->mix);
+  }
+  for (const Case* c : cases) {
+    if (!with.empty() && !with.contains(c->mix)) without.insert(c->mix);
+  }
+  return without;
 }
 
 void set_sample_nonce(Scenario& scenario, std::uint64_t nonce) {

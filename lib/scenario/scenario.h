@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -111,6 +112,14 @@ struct Scenario {
 
 /// Scenario::sample_nonce, and that of its cases.
 void set_sample_nonce(Scenario& scenario, std::uint64_t nonce);
+
+/// Mixes without chosen keys among some that have them: of a step's parts, those that choose keys
+/// are left out of them. None where no mix has chosen keys.
+[[nodiscard]] std::set<std::string> mixes_without_lists(const std::vector<const Case*>& cases);
+/// Whether a part of a step is of layers with chosen keys only.
+[[nodiscard]] constexpr bool chooses_keys(StepPart part) {
+  return builds(part) && part != StepPart::kIndex;
+}
 
 /// Whether an item of a list of backends is a plug-in file: no name looks like one, nor like one in
 /// an environment, "v33/vllm:fa3".
