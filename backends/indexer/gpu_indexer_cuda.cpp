@@ -23,7 +23,7 @@ struct Lengths {
   std::int64_t queries, keys;
 };
 
-/// Of each request; of a recorded plan the longest that they may have.
+/// The lengths of each request; of a recorded plan the longest that they may have.
 std::vector<Lengths> lengths_of(const ForwardBatch& batch) {
   const Problem& problem = *batch.problem;
   const Selection& selection = problem.layer.selection;

@@ -56,8 +56,8 @@ struct Kernel {
   /// Of kernels with wgmma and 16-bit outputs: queries see all keys up to their own, or all; no
   /// window, chunk, block, tree or cap of logits.
   bool plain = false;
-  bool rope =
-      true;  ///< rows have rope columns; kernels with wgmma and 16-bit latents alone do without
+  /// Rows have rope columns. Only kernels with wgmma and 16-bit latents do without.
+  bool rope = true;
 };
 
 /// The one with wgmma for a problem.

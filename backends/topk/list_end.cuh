@@ -24,7 +24,7 @@ struct ListEnd {
 
   /// topk_length.
   [[nodiscard]] __device__ int length() const { return selected + (tail >= 0 ? 1 : 0); }
-  /// Of column `column`, behind the units of a row that are all in its list.
+  /// What column `column` holds, behind the units of a row that are all in its list.
   [[nodiscard]] __device__ std::int32_t behind_units(int column) const {
     return kTails && column == selected ? tail : -1;
   }

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 using Runs = std::vector<KeyRun>;
 
-/// Of rows of `ratio` tokens, all of them or `topk`.
+/// A layer of compressed rows of `ratio` tokens, which shows all of them or `topk`.
 AttentionLayer layer_of(std::int64_t ratio, std::int64_t topk = 0) {
   AttentionLayer layer;
   layer.family = Family::kLatent;

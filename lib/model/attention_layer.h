@@ -82,8 +82,8 @@ struct AttentionLayer {
   /// keys only, without the sink.
   Selection selection;
   /// Tokens of a compressed row (CSA and HCA of DeepSeek-V4, 4 and 128): beside the keys of its n
-  /// tokens a request has floor(n / this) rows, which are keys and values of their own. Their
-  /// places among its keys follow the tokens': row c is key n + c. A query at place t sees, beside
+  /// tokens a request has floor(n / this) rows, which are keys and values of their own. They
+  /// stand behind the tokens among its keys: row c is key n + c. A query at position t sees, beside
   /// what the mask shows of the tokens, the first floor((t + 1) / this) rows or, under a selection,
   /// those of its list, in one softmax; a token may count twice, as itself and within a row. 0:
   /// there are none. Causal latent layers only, whose LSE leaves the sink out.

@@ -108,7 +108,7 @@ struct ModelGeometry {
 
   [[nodiscard]] bool is_mla() const { return kv_lora_rank > 0; }
   void add_note(std::string_view note);
-  /// Of a layer of `kind`.
+  /// Tokens of a compressed row in a layer of `kind`.
   [[nodiscard]] int compress_ratio_of(LayerKind kind) const {
     if (kind == LayerKind::kSparse) return index_compress_ratio;
     return kind == LayerKind::kCompressed ? compress_ratio : 0;

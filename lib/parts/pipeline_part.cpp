@@ -29,7 +29,7 @@ std::vector<float> as_scores(std::span<const std::int32_t> got) {
   return scores;
 }
 
-/// Of a row that is nobody's.
+/// The request of a row of padding.
 constexpr std::int64_t kPadding = -1;
 
 /// The tail of a query token's lists; -1: none.
@@ -52,7 +52,7 @@ void write_tails(const Case& c, Device& device, std::byte* to) {
   device.copy_from_host(to, tails.data(), std::span(tails).size_bytes());
 }
 
-/// Of a list that may have a tail; without it, it is one of what is selected.
+/// A list that may have a tail; without it, all of the list is selected.
 std::string fault_of_whole_list(const Case& c, std::int64_t index, const ScoreRow& row,
                                 std::span<const float> scores, const SelectedList& list) {
   if (!c.layer.selection.has_tail()) return fault_of_list(c, index, scores, list);

@@ -15,7 +15,7 @@ namespace attnbench {
 
 // A step that is_pipeline().
 
-/// Those of the indexer, and behind them, where lists have one, the tails that a selector reads
+/// Inputs of the indexer, and behind them, where lists have one, the tails that a selector reads
 /// (IndexScores::tails).
 [[nodiscard]] std::vector<PartInput> pipeline_inputs(const Case& c, const BatchLayout& layout);
 /// Where the tails are among their memory; null: there are none.

@@ -140,7 +140,7 @@ std::vector<std::string> pipeline_names(const Entries& entries, const Entries& o
   return names;
 }
 
-/// Those of steps of one kind.
+/// Adds the pipelines of steps of one kind.
 void add_pipelines(PlannedRun& run, StepPart step) {
   Entries present, chosen = choose_backends(run.scenario, run.registry, run.filter);
   const bool are_named = !run.filter.backends.empty() || !run.scenario.backends.empty();

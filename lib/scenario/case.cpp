@@ -125,7 +125,7 @@ Case with_step(const Case& c, StepPart step) {
   if (!has_cache(step)) result.graph_bucket = 0;  // what it builds is as long as one step's
   Selection& selection = result.layer.selection;
   if (step == StepPart::kSelect && c.step != step && selection.has_tail()) --selection.topk;
-  if (is_pipeline(step)) {  // whose selector alone says what its lists are
+  if (is_pipeline(step)) {  // only its selector says what its lists are
     selection.pattern = SelectionPattern::kUniform;
     selection.padding = SelectionPadding::kEnd;
     selection.has_duplicates = false;

@@ -40,7 +40,7 @@ const std::vector<Field<AttentionLayer>>& layer_fields() {
        "Keys of a chunk, of which a query sees only those of its own", "no chunks"},
       {"compress_ratio", member<&L::compress_ratio>(),
        "Tokens of a compressed row, which is a key beside those of tokens; a query sees the rows "
-       "that are complete at its own place, or those of its list",
+       "that are complete at its own position, or those of its list",
        "no compressed rows"},
       {"dual_chunk/chunk_size", member<&L::dual_chunk, &DualChunk::chunk_size>(),
        "Dual-chunk attention: tokens of a chunk. With c = this - dual_local_size, the key at "

@@ -170,8 +170,8 @@ std::vector<InputFile> files_of(const YamlPtr& root, const std::string& scenario
   return found;
 }
 
-/// Of each mix some case has to have what a part builds that is asked for, unless it is left out of
-/// the mix.
+/// Some case of each mix has to have what a part builds that is asked for, unless the part is left
+/// out of the mix.
 void check_built_parts(const Scenario& scenario, const YamlNode& measure, Problems& problems) {
   std::vector<const Case*> cases;
   for (const Case& c : scenario.cases) cases.push_back(&c);

@@ -54,7 +54,7 @@ void read_lists(Stage& stage, const ForwardBatch& batch, const std::vector<Index
   std::ranges::fill(stage.batch.chosen->indices, -1);
 }
 
-/// Of a step whose stages hand on what they leave at the same addresses as in the one before.
+/// Stages hand on what they leave at the same addresses in all steps of a plan.
 void set_stage(Stage& stage, StepPart part, const ForwardBatch& whole) {
   const std::vector<IndexOutput>& arrays = whole.index_outputs->arrays;
   expects(arrays.size() == (whole.problem->layer.selection.weighs_units() ? 4 : 3),

@@ -18,7 +18,7 @@ namespace attnbench {
 inline constexpr std::array kLayerStages = {StepPart::kKvWrite, StepPart::kIndexer,
                                             StepPart::kSelect, StepPart::kAttention};
 inline constexpr std::size_t kStagesOfPipeline = 3;
-/// Of a pipeline of so many members, three or four.
+/// The stages of a pipeline of three or four members.
 [[nodiscard]] constexpr std::span<const StepPart> stages_of(std::size_t members) {
   return std::span(kLayerStages).last(members);
 }

@@ -109,7 +109,7 @@ class PipelineRun : public testing::Test {
     LocalExecutor executor(devices_, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
     return run_scenario(run_.scenario, run_.plan, executor, {}).records;
   }
-  /// Of the one pipeline that `name` names.
+  /// The record of the one pipeline that `name` names.
   Record record_of(const std::string& name) {
     add_pipeline(run_.registry, name);
     run_.filter.backends = {name};
