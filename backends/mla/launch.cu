@@ -61,10 +61,11 @@ void launch(const Kernel& kernel, const Params& params, void* stream) {
   const auto count = [](std::int64_t blocks) { return static_cast<unsigned>(blocks); };
   const unsigned blocks_of_all =
       count(has_parts(kernel.tile) ? std::int64_t{params.parts} * params.lanes : params.num_items);
-  if (params.list_lengths != nullptr) {
-    cuda::launch_early(find(kernel), "mla", blocks_of_all, stream, params);
+  const CompiledKernel found = find(kernel);
+  if (params.list_lengths != nullptr && cuda::waits_for_previous(found)) {
+    cuda::launch_early(found, "mla", blocks_of_all, stream, params);
   } else {
-    find(kernel).launch("mla", blocks_of_all, stream, params);
+    found.launch("mla", blocks_of_all, stream, params);
   }
   if (params.num_merges == 0) return;
   const MergeKernel merge =

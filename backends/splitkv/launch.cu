@@ -23,10 +23,11 @@ void prepare(const Kernel& kernel) { find(kernel).prepare(); }
 
 void launch(const Kernel& kernel, const Params& params, void* stream) {
   const std::int32_t blocks = narrow_i32(std::int64_t{params.num_items} * params.heads_kv);
-  if (params.list_lengths != nullptr) {
-    cuda::launch_early(find(kernel), "splitkv", static_cast<unsigned>(blocks), stream, params);
+  const CompiledKernel found = find(kernel);
+  if (params.list_lengths != nullptr && cuda::waits_for_previous(found)) {
+    cuda::launch_early(found, "splitkv", static_cast<unsigned>(blocks), stream, params);
   } else {
-    find(kernel).launch("splitkv", static_cast<unsigned>(blocks), stream, params);
+    found.launch("splitkv", static_cast<unsigned>(blocks), stream, params);
   }
 }
 

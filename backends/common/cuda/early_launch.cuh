@@ -31,6 +31,18 @@ void launch_early(const CompiledKernel<Arguments...>& kernel, const char* backen
   check_cuda(cudaLaunchKernelEx(&config, kernel.function, arguments...), backend);
 }
 
+/// Whether the code that this GPU runs of a kernel waits where it calls await_previous(): that of a
+/// build for earlier architectures does not. Asked once, since all kernels are built for the same.
+template <class... Arguments>
+[[nodiscard]] bool waits_for_previous(const CompiledKernel<Arguments...>& kernel) {
+  static const bool waits = [&kernel] {
+    cudaFuncAttributes attributes{};
+    check_cuda(cudaFuncGetAttributes(&attributes, kernel.function), "cudaFuncGetAttributes");
+    return attributes.ptxVersion >= 90;
+  }();
+  return waits;
+}
+
 /// Waits until the kernel before has ended and what it wrote can be read; returns at once in a
 /// kernel that was not launched early.
 __device__ __forceinline__ void await_previous() {
