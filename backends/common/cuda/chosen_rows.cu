@@ -220,6 +220,8 @@ void ChosenRows::enqueue(const ForwardBatch& batch, void* stream) {
 void ChosenRows::launch(void* stream) const {
   const auto lists = static_cast<unsigned>(narrow_i32(tokens_ * groups_));
   if (lists == 0) return;
+  // A lane without a key reads the first page, which is missing where no request has keys.
+  const bool has_pages = block_table_.width() > 0;
   const bool shifts =
       std::has_single_bit(to_size(selection_.unit)) && std::has_single_bit(to_size(page_size_));
   const auto size_of = [shifts](std::int64_t size) {
@@ -228,7 +230,7 @@ void ChosenRows::launch(void* stream) const {
   const ListParams params{.indices = indices_,
                           .topk_length = topk_length_,
                           .tokens = list_tokens_,
-                          .block_table = block_table_.pages(),
+                          .block_table = has_pages ? block_table_.pages() : lengths_,
                           .table_width = block_table_.width(),
                           .rows = rows_,
                           .lengths = lengths_,
