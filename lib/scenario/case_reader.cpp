@@ -174,8 +174,9 @@ YamlPtr drop_none_overrides(const YamlPtr& mix) {
     return entry.value->is_scalar() && entry.value->text == "none";
   };
   const auto is_switched_off = [](const YamlEntry& entry) {
-    constexpr std::string_view kSwitches[] = {"window",    "chunk",   "dual_chunk",
-                                              "selection", "softcap", "temperature_len"};
+    constexpr std::string_view kSwitches[] = {"window",         "chunk",     "dual_chunk",
+                                              "compress_ratio", "selection", "softcap",
+                                              "temperature_len"};
     return std::ranges::find(kSwitches, entry.key) != std::end(kSwitches);
   };
   auto result = std::make_shared<YamlNode>(*mix);

@@ -467,6 +467,17 @@ TEST(Scenario, takes_the_selection_of_a_sparse_layer_and_what_it_changes_of_it) 
   EXPECT_FALSE(only_case(model + ", layer: full").layer.selection.exists());
 }
 
+TEST(Scenario, takes_compressed_rows_of_a_model_or_leaves_them_out) {
+  const std::string model = "model: deepseek-v4-flash, batch: 4q1s3k";
+  const Case rows = only_case(model);
+  EXPECT_EQ(std::pair(rows.layer.compress_ratio, rows.layer.selection.unit), std::pair(4L, 4L));
+  const Case coarse = only_case(model + ", attention: {compress_ratio: 8}");
+  EXPECT_EQ(std::pair(coarse.layer.compress_ratio, coarse.layer.selection.unit), std::pair(8L, 8L));
+  const Case window = only_case(model + ", attention: {compress_ratio: none, selection: none}");
+  EXPECT_EQ(window.layer.compress_ratio, 0);
+  EXPECT_EQ(window.layer.sliding_window_size, 127);
+}
+
 TEST(Scenario, takes_the_sizes_of_dual_chunks) {
   EXPECT_EQ(only_case("batch: 4q1s300").layer.dual_chunk, DualChunk{});
   const std::string dual = "attention: {dual_chunk: {chunk_size: 8k, local_size: 1k}";
