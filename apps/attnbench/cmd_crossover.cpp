@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -257,8 +256,7 @@ void add_crossover_command(CLI::App& app, Action& action) {
                    "measured one after the other")
       ->option_text("ID")
       ->check(not_empty());
-  std::map<std::string, StepPart> steps;
-  for (const StepPart step : kStepParts) steps.emplace(to_string(step), step);
+  const auto steps = step_words();
   crossover_app
       ->add_option_function<std::string>(
           "--new-step",

@@ -88,18 +88,7 @@ TEST_F(CrossoverCommandLine, compares_one_backend_on_two_cases) {
   std::ofstream(scenario_) << text;
   const std::string path = folder_ + "crossover.json";
   const auto forms = [&](const char* other) {
-    return run({"crossover",  scenario_.c_str(),
-                "--case",     "tiny",
-                "--new-case", other,
-                "--axis",     "batch[0].kv_len",
-                "--from",     "8",
-                "--to",       "64",
-                "--base",     "torch_native",
-                "--new",      "torch_native",
-                "--points",   "2",
-                "--rounds",   "8",
-                "--quick",    "--json",
-                path.c_str()});
+    return crossover({"--new-case", other, "--new", "torch_native", "--rounds", "8"}, path);
   };
   EXPECT_EQ(forms("more"), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("tiny (torch_native) and more (torch_native) along"));
@@ -127,22 +116,14 @@ TEST_F(CrossoverCommandLine, compares_attention_to_all_keys_with_a_pipeline_that
               "  sparse:\n    attention: {selection: {topk: 2}}\n"
               "    batch: [{mode: decode, kv_len: 9}]\n");
   std::ofstream(scenario_) << text;
-  const auto search = [&](const char* step) {
-    return run({"crossover",  scenario_.c_str(),
-                "--case",     "tiny",
-                "--new-case", "sparse",
-                "--new-step", step,
-                "--axis",     "batch[0].kv_len",
-                "--from",     "8",
-                "--to",       "64",
-                "--base",     "torch_native",
-                "--new",      "indexer+topk+torch_native",
-                "--points",   "2",
-                "--rounds",   "8",
-                "--quick",    "--json",
-                "-"});
+  const auto search = [&](const std::vector<const char*>& cases, const char* step) {
+    std::vector<const char*> changes = {"--new-step", step, "--new", "indexer+topk+torch_native",
+                                        "--rounds",   "8"};
+    changes.insert(changes.end(), cases.begin(), cases.end());
+    return crossover(changes, "-");
   };
-  EXPECT_EQ(search("pipeline"), 0) << err_.str();
+  const std::vector<const char*> dense_and_sparse = {"--new-case", "sparse"};
+  EXPECT_EQ(search(dense_and_sparse, "pipeline"), 0) << err_.str();
   const Json json = Json::parse(out_.str());
   EXPECT_EQ(json["new_case"], "sparse");
   for (const Json& point : json["points"]) EXPECT_EQ(point["problem"], "");
@@ -150,20 +131,9 @@ TEST_F(CrossoverCommandLine, compares_attention_to_all_keys_with_a_pipeline_that
   EXPECT_EQ(json["new_step"], "pipeline");
   EXPECT_THAT(err_.str(), HasSubstr("tiny (attention of torch_native) and sparse (pipeline of "
                                     "indexer+topk+torch_native) along"));
-  EXPECT_EQ(run({"crossover",  scenario_.c_str(),
-                 "--case",     "sparse",
-                 "--new-step", "pipeline",
-                 "--axis",     "batch[0].kv_len",
-                 "--from",     "8",
-                 "--to",       "64",
-                 "--base",     "torch_native",
-                 "--new",      "indexer+topk+torch_native",
-                 "--points",   "2",
-                 "--rounds",   "8",
-                 "--quick"}),
-            0);
-  EXPECT_THAT(out_.str(), HasSubstr("indexer+topk+torch_native / torch_native\n"));
-  EXPECT_EQ(search("pipline"), 4);
+  EXPECT_EQ(search({"--case", "sparse"}, "pipeline"), 0) << err_.str();
+  EXPECT_THAT(err_.str(), HasSubstr("indexer+topk+torch_native / torch_native\n"));
+  EXPECT_EQ(search(dense_and_sparse, "pipline"), 4);
   EXPECT_THAT(err_.str(), HasSubstr("did you mean 'pipeline'?"));
 }
 

@@ -42,6 +42,12 @@ CLI::Validator valid_shard() {
 
 }  // namespace
 
+std::map<std::string, StepPart> step_words() {
+  std::map<std::string, StepPart> words;
+  for (const StepPart step : kStepParts) words.emplace(to_string(step), step);
+  return words;
+}
+
 void declare_mode_options(CLI::App& app, RunOptions& options) {
   std::map<std::string, CacheState> caches;
   for (const CacheState cache : kCacheStates) caches.emplace(to_string(cache), cache);
@@ -53,9 +59,7 @@ void declare_mode_options(CLI::App& app, RunOptions& options) {
                                                    {"graph", LaunchMode::kGraph}};
   add_list_option(app, "--launch", options.launch, launches, "MODE,...",
                   "eager and/or graph (a recorded CUDA graph is replayed); overrides the scenario");
-  std::map<std::string, StepPart> steps;
-  for (const StepPart step : kStepParts) steps.emplace(to_string(step), step);
-  add_list_option(app, "--step", options.step, steps, "PART,...",
+  add_list_option(app, "--step", options.step, step_words(), "PART,...",
                   list_of_parts(&StepPartRow::on_help, " and/or ") + "; overrides the scenario");
 }
 

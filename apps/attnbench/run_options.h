@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/output_files.h"
 #include "apps/attnbench/plugins.h"
+#include "lib/batch/step_part.h"
 #include "lib/run/execute_run.h"
 #include "lib/run/planned_run.h"
 
@@ -44,6 +46,8 @@ struct RunOptions {
 };
 
 void declare_run_options(CLI::App& app, RunOptions& options);
+/// The words of --step.
+[[nodiscard]] std::map<std::string, StepPart> step_words();
 /// The part of them that every command takes which measures: cache states, launches, steps; and
 /// how.
 void declare_mode_options(CLI::App& app, RunOptions& options);

@@ -220,22 +220,28 @@ bool check_dual_chunk(const BuiltBatch& batch, const AttentionLayer& layer, cons
   return false;
 }
 
+/// What makes a step another than a plain causal one: decodes, prompts and chains of drafts. Null:
+/// nothing does.
+const char* beyond_plain_steps(const BuiltBatch& batch, MlaForm form) {
+  const auto any = [&](auto has) { return std::ranges::any_of(batch.requests, has); };
+  if (any([](const Request& request) { return !request.items.empty(); })) return "items";
+  if (any([](const Request& request) { return !request.spans.empty(); })) return "spans";
+  if (any([](const Request& request) { return !is_chain(request.tree_parents); })) {
+    return "a draft tree with branches";
+  }
+  if (batch.mode == ForwardMode::kDllmExtend) return "dllm_extend";
+  return form == MlaForm::kComposed ? "mla: composed" : nullptr;
+}
+
 /// Compressed rows are of plain causal steps, and each request's own.
 bool check_compressed(const BuiltBatch& batch, const KvCacheConfig& cache,
                       const AttentionLayer& layer, MlaForm form, const Place& place,
                       Problems& problems) {
   if (layer.compress_ratio == 0) return true;
-  const auto any = [&](auto has) { return std::ranges::any_of(batch.requests, has); };
-  const char* const what =
-      any([](const Request& request) { return !request.items.empty(); })   ? "items"
-      : any([](const Request& request) { return !request.spans.empty(); }) ? "spans"
-      : any([](const Request& request) { return !is_chain(request.tree_parents); })
-          ? "a draft tree with branches"
-      : any([](const Request& request) { return request.shared_prefix >= 0; }) ? "a shared prefix"
-      : batch.mode == ForwardMode::kDllmExtend                                 ? "dllm_extend"
-      : form == MlaForm::kComposed                                             ? "mla: composed"
-      : cache.is_ragged()                                                      ? "ragged keys"
-                                                                               : nullptr;
+  const char* what = beyond_plain_steps(batch, form);
+  if (what == nullptr && cache.is_ragged()) what = "ragged keys";
+  const auto shares = [](const Request& request) { return request.shared_prefix >= 0; };
+  if (what == nullptr && std::ranges::any_of(batch.requests, shares)) what = "a shared prefix";
   if (what == nullptr) return true;
   problems.add(place, fmt::format("{} on a layer with compressed rows", what),
                "rows are complete for plain causal queries, and each request has its own in pages: "
@@ -247,15 +253,7 @@ bool check_compressed(const BuiltBatch& batch, const KvCacheConfig& cache,
 bool check_selection(const BuiltBatch& batch, const AttentionLayer& layer, MlaForm form,
                      const StrictMap& mix, const Place& place, Problems& problems) {
   if (!layer.selection.exists()) return true;
-  const auto any = [&](auto has) { return std::ranges::any_of(batch.requests, has); };
-  const char* const what =
-      any([](const Request& request) { return !request.items.empty(); })   ? "items"
-      : any([](const Request& request) { return !request.spans.empty(); }) ? "spans"
-      : any([](const Request& request) { return !is_chain(request.tree_parents); })
-          ? "a draft tree with branches"
-      : batch.mode == ForwardMode::kDllmExtend ? "dllm_extend"
-      : form == MlaForm::kComposed             ? "mla: composed"
-                                               : nullptr;
+  const char* const what = beyond_plain_steps(batch, form);
   if (what != nullptr) {
     problems.add(place, fmt::format("{} on a layer with a selection", what),
                  "keys are chosen for plain causal queries: decodes, prompts and chains of drafts, "
