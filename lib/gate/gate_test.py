@@ -85,14 +85,24 @@ class GateTest(unittest.TestCase):
         self.assertEqual(1, code, said)
         self.assertNotIn("there is a backend", said)
 
-    def test_equal_programs_are_the_same(self):
+    def equal_programs(self):
+        """The exit code of `ab` for one program on both sides, its cells' verdicts, and what it said."""
         done = subprocess.run([BINARY, "ab", "--base", self.base, "--new", self.base, "--pairs", "8", "--policy",
                                "gate.yaml", "--gate", "s.yaml", "--json", "aa.json"],
                               cwd=self.folder, capture_output=True, text=True, timeout=300)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         with open(os.path.join(self.folder, "aa.json")) as file:
             cells = json.load(file)["cells"]
-        self.assertEqual([cell["verdict"] for cell in cells], ["SAME"], done.stdout)
+        return done.returncode, [cell["verdict"] for cell in cells], done.stdout + done.stderr
+
+    def test_equal_programs_are_the_same(self):
+        code, verdicts, said = self.equal_programs()
+        # Other work on the machine may leave a look open (exit code 3). It never makes equal programs differ.
+        for _ in range(3):
+            if verdicts != ["INCONCLUSIVE"]:
+                break
+            self.assertEqual(code, 3, said)
+            code, verdicts, said = self.equal_programs()
+        self.assertEqual((code, verdicts), (0, ["SAME"]), said)
 
     def test_a_wrong_backend_is_refused(self):
         code, output = self.gate(self.wrong, "--base", self.base)
