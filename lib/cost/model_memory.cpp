@@ -9,6 +9,7 @@
 #include "lib/base/count.h"
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
+#include "lib/batch/indexer_inputs.h"
 #include "lib/batch/token_to_kv_pool.h"
 
 namespace attnbench {
@@ -26,15 +27,6 @@ std::int64_t bytes_of_token(const AttentionLayer& layer, const CacheFormat& form
 std::int64_t tokens_kept(std::int64_t keys, std::int64_t page_size, bool aligned) {
   if (aligned && keys % page_size == 0) return keys;
   return round_up(keys + page_size - 1, page_size);
-}
-
-/// Of a decoder's tokens, or of an encoder's.
-std::int64_t bytes_per_token(const std::vector<LayerMemory>& kinds, bool of_encoder) {
-  Count sum = 0;
-  for (const LayerMemory& each : kinds) {
-    if (each.is_cross() == of_encoder) sum += Count(each.keeping()) * each.kv_bytes_per_token;
-  }
-  return sum.value();
 }
 
 void add_states(LayerMemory& memory, const ModelGeometry& model, int tp, DType dtype) {
@@ -66,7 +58,28 @@ void add_cache(LayerMemory& memory, const ModelGeometry& model, int tp, const Ca
   }
 }
 
+void add_index(LayerMemory& memory, const ModelGeometry& model, int tp) {
+  if (memory.kind != LayerKind::kSparse || model.index_topk == 0) return;
+  const Selection selection = layer_of(model, LayerKind::kSparse, tp).selection;
+  memory.indexers = memory.layers - model.index_shared;
+  memory.index_row_keys = selection.pool();
+  memory.index_row_bytes = selection.scores_in_bf16()
+                               ? IndexerInputs::kDim * size_bytes(DType::kBF16)
+                               : IndexerInputs::kKeyBytes;
+}
+
 }  // namespace
+
+std::int64_t LayerMemory::index_bytes(std::int64_t tokens, std::int64_t page_size) const {
+  return (Count(round_up(tokens / index_row_keys, page_size)) * index_row_bytes).value();
+}
+
+std::optional<std::int64_t> LayerMemory::request_bytes_of_all(std::int64_t tokens,
+                                                              std::int64_t page_size) const {
+  const auto bytes = request_bytes(tokens, page_size);
+  if (!bytes) return std::nullopt;
+  return (Count(keeping()) * *bytes + Count(indexers) * index_bytes(tokens, page_size)).value();
+}
 
 std::optional<std::int64_t> LayerMemory::request_bytes(std::int64_t tokens,
                                                        std::int64_t page_size) const {
@@ -84,16 +97,35 @@ std::optional<std::int64_t> LayerMemory::request_bytes(std::int64_t tokens,
       .value();
 }
 
-std::int64_t ModelMemory::kv_bytes_per_token() const { return bytes_per_token(kinds, false); }
+double ModelMemory::kv_bytes_per_token() const {
+  double sum = 0;
+  for (const LayerMemory& each : kinds) sum += each.is_cross() ? 0 : each.keeping() * each.growth();
+  return sum;
+}
 
-std::int64_t ModelMemory::encoder_bytes_per_token() const { return bytes_per_token(kinds, true); }
+double ModelMemory::index_bytes_per_token() const {
+  double sum = 0;
+  for (const LayerMemory& each : kinds) {
+    sum += each.indexers * static_cast<double>(each.index_row_bytes) /
+           static_cast<double>(each.index_row_keys);
+  }
+  return sum;
+}
+
+std::int64_t ModelMemory::encoder_bytes_per_token() const {
+  Count sum = 0;
+  for (const LayerMemory& each : kinds) {
+    if (each.is_cross()) sum += Count(each.keeping()) * each.kv_bytes_per_token;
+  }
+  return sum.value();
+}
 
 std::optional<std::int64_t> ModelMemory::request_bytes(std::int64_t tokens) const {
   Count sum = 0;
   for (const LayerMemory& each : kinds) {
-    const auto bytes = each.request_bytes(tokens, format.page_size);
+    const auto bytes = each.request_bytes_of_all(tokens, format.page_size);
     if (!bytes) return std::nullopt;
-    sum += Count(each.keeping()) * *bytes;
+    sum += *bytes;
   }
   return sum.value();
 }
@@ -102,7 +134,9 @@ std::optional<std::int64_t> ModelMemory::request_bytes_in_one_row(std::int64_t t
   const auto cross = std::ranges::find_if(kinds, &LayerMemory::is_cross);
   if (cross == kinds.end() || !cross->encoder_len) return std::nullopt;
   const std::int64_t slots = round_up(*cross->encoder_len + tokens, format.page_size);
-  return (Count(slots) * (kv_bytes_per_token() + encoder_bytes_per_token())).value();
+  Count row = 0;
+  for (const LayerMemory& each : kinds) row += Count(each.keeping()) * each.kv_bytes_per_token;
+  return (Count(slots) * row).value();
 }
 
 std::int64_t hybrid_page_tokens(std::int64_t state_bytes, std::int64_t token_bytes,
@@ -142,6 +176,7 @@ ModelMemory model_memory(const ModelGeometry& model, int tp, const CacheFormat& 
       add_states(each, model, tp, dtype);
     } else {
       add_cache(each, model, tp, format);
+      add_index(each, model, tp);
     }
     if (each.is_cross()) each.encoder_len = encoder_len;
   }

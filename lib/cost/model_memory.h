@@ -25,6 +25,11 @@ struct LayerMemory {
   std::optional<std::int64_t> most_tokens;
   /// Tokens of a compressed row, as wide as a token's, that stays beside these; 0: there are none.
   std::int64_t compress_ratio = 0;
+  /// Of a sparse layer whose indexer is its own, a cache beside that of keys and values: bytes of a
+  /// row, and keys that a row is of (IndexerInputs). `indexers` of the layers have one.
+  int indexers = 0;
+  std::int64_t index_row_bytes = 0;
+  std::int64_t index_row_keys = 1;
   /// Of a cross layer: the encoder's tokens of a request, which stay whatever the decoder's length.
   /// None where nothing says how many.
   std::optional<std::int64_t> encoder_len;
@@ -36,7 +41,18 @@ struct LayerMemory {
   [[nodiscard]] bool is_cross() const { return kind == LayerKind::kCross; }
   /// Layers that keep keys and values, or states, of their own.
   [[nodiscard]] int keeping() const { return layers - kv_shared; }
-  /// Of a request of `tokens`, in one layer; none where it is not known.
+  /// Bytes that a further token adds to a request in one layer, where it adds as much as any: a
+  /// part of a row where rows are compressed. Not of an indexer.
+  [[nodiscard]] double growth() const {
+    return static_cast<double>(kv_bytes_per_token) /
+           static_cast<double>(compress_ratio > 0 ? compress_ratio : 1);
+  }
+  /// Of a request of `tokens`, in one indexer's cache.
+  [[nodiscard]] std::int64_t index_bytes(std::int64_t tokens, std::int64_t page_size) const;
+  /// Of a request of `tokens`, in all layers of the kind; none where it is not known.
+  [[nodiscard]] std::optional<std::int64_t> request_bytes_of_all(std::int64_t tokens,
+                                                                 std::int64_t page_size) const;
+  /// Of a request of `tokens`, in one layer without its indexer; none where it is not known.
   [[nodiscard]] std::optional<std::int64_t> request_bytes(std::int64_t tokens,
                                                           std::int64_t page_size) const;
 };
@@ -47,8 +63,11 @@ struct ModelMemory {
   CacheFormat format;
   std::vector<LayerMemory> kinds;  ///< in the order of kLayerKinds; those that the model has
 
-  /// Bytes of a token in all layers that have its keys, where each keeps every token.
-  [[nodiscard]] std::int64_t kv_bytes_per_token() const;
+  /// Bytes of a token in all layers that have its keys, where each keeps every token; of compressed
+  /// rows a token's part of one.
+  [[nodiscard]] double kv_bytes_per_token() const;
+  /// Bytes of a token in the caches of all indexers.
+  [[nodiscard]] double index_bytes_per_token() const;
   /// Bytes of an encoder's token in all cross layers.
   [[nodiscard]] std::int64_t encoder_bytes_per_token() const;
   /// Of a request of `tokens`, all layers; none where some layer's memory is not known.

@@ -42,6 +42,29 @@ TEST(ModelMemory, counts_the_bytes_of_a_token_in_all_layers) {
   EXPECT_EQ(memory_of("deepseek-v3", 1, kFp8DsMla).kv_bytes_per_token(), 40016);
 }
 
+// DeepSeek's and GLM's indexers keep a key in e4m3 and its scale, MiniMax-M3's one in bf16.
+TEST(ModelMemory, counts_the_keys_of_indexers_where_a_layer_has_its_own) {
+  EXPECT_EQ(memory_of("deepseek-v3.2").index_bytes_per_token(), 61 * 132);
+  EXPECT_EQ(memory_of("glm-5.2").index_bytes_per_token(), 21 * 132);
+  EXPECT_EQ(memory_of("minimax-m3").index_bytes_per_token(), 57 * 256);
+  EXPECT_EQ(memory_of("glm-5.3-flash").index_bytes_per_token(), 11 * 132.0 / 16);
+  EXPECT_EQ(memory_of("deepseek-v3").index_bytes_per_token(), 0);
+  EXPECT_EQ(memory_of("glm-5.2").request_bytes(1000), 1000 * (78 * 1152 + 21 * 132));
+  // 100 tokens have 6 complete pools of 16, which take a page of 64 rows.
+  const ModelMemory flash = memory_of("glm-5.3-flash", 1, {.page_size = 64});
+  EXPECT_EQ(kind_of(flash, LayerKind::kSparse).request_bytes_of_all(100, 64),
+            11 * (128 * 1024 + 64 * 132));
+}
+
+// The page's 21 (146 + 33) + 20 * 4.5625 with rows of 584 bytes, here of 1024.
+TEST(ModelMemory, counts_a_token_as_its_part_of_a_compressed_row) {
+  const ModelMemory memory = memory_of("deepseek-v4-flash");
+  EXPECT_EQ(kind_of(memory, LayerKind::kSparse).growth(), 256);
+  EXPECT_EQ(kind_of(memory, LayerKind::kCompressed).growth(), 8);
+  EXPECT_EQ(memory.kv_bytes_per_token(), 2 * 1024 + 21 * 256 + 20 * 8);
+  EXPECT_EQ(memory.index_bytes_per_token(), 21 * 33);
+}
+
 // A window of 128 lies in 192 tokens' pages of 64 at worst; 1024 and 32 rows in 1024 and 64.
 TEST(ModelMemory, counts_compressed_rows_beside_a_window) {
   const ModelMemory memory = memory_of("deepseek-v4-flash", 4, {.page_size = 64});
@@ -49,7 +72,7 @@ TEST(ModelMemory, counts_compressed_rows_beside_a_window) {
   EXPECT_EQ(kind_of(memory, LayerKind::kSliding).request_bytes(4096, 64), 192 * kRow);
   EXPECT_EQ(kind_of(memory, LayerKind::kSparse).request_bytes(4096, 64), (192 + 1024) * kRow);
   EXPECT_EQ(kind_of(memory, LayerKind::kCompressed).request_bytes(4096, 64), (192 + 64) * kRow);
-  EXPECT_EQ(memory.request_bytes(4096), (43 * 192 + 21 * 1024 + 20 * 64) * kRow);
+  EXPECT_EQ(memory.request_bytes(4096), (43 * 192 + 21 * 1024 + 20 * 64) * kRow + 21 * 1024 * 132);
 }
 
 TEST(ModelMemory, divides_kv_heads_among_ranks_down_to_one_that_is_replicated) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include "lib/base/int_math.h"
@@ -85,14 +86,21 @@ std::string kept_text(const LayerMemory& memory) {
   if (memory.compress_ratio > 0) {
     text += fmt::format(", a row of each {}", memory.compress_ratio);
   }
+  if (memory.indexers > 0) {
+    text += fmt::format(
+        "; {} B of index keys{}{}", memory.index_row_bytes,
+        memory.index_row_keys > 1 ? fmt::format(" of each {}", memory.index_row_keys) : " a token",
+        memory.indexers < memory.layers ? fmt::format(" in {} layers", memory.indexers)
+                                        : std::string());
+  }
   if (memory.kv_shared > 0) text += fmt::format("; {} layers nothing", memory.kv_shared);
   return text;
 }
 
 std::string of_request_text(const ModelQuestion& q, const LayerMemory& memory) {
   if (!q.context) return "";
-  const auto bytes = memory.request_bytes(*q.context, q.memory.format.page_size);
-  return bytes ? bytes_text(*bytes * memory.keeping()) : "?";
+  const auto bytes = memory.request_bytes_of_all(*q.context, q.memory.format.page_size);
+  return bytes ? bytes_text(*bytes) : "?";
 }
 
 Table kinds_table(const ModelQuestion& q) {
@@ -104,10 +112,10 @@ Table kinds_table(const ModelQuestion& q) {
                           {"a request keeps, in one layer", kLeft, 2, 42},
                           {q.context ? fmt::format("{} tokens, all layers", *q.context) : ""}}};
   for (const LayerMemory& each : q.memory.kinds) {
-    table.rows.push_back({{std::string(to_string(each.kind)), std::to_string(each.layers),
-                           each.runs ? "runs" : "not yet",
-                           each.is_linear() ? "" : std::to_string(each.kv_bytes_per_token),
-                           kept_text(each), of_request_text(q, each)}});
+    table.rows.push_back(
+        {{std::string(to_string(each.kind)), std::to_string(each.layers),
+          each.runs ? "runs" : "not yet", each.is_linear() ? "" : fmt::format("{}", each.growth()),
+          kept_text(each), of_request_text(q, each)}});
   }
   return table;
 }
@@ -159,6 +167,12 @@ void write_capacity(const ModelQuestion& q, std::ostream& out) {
   }
 }
 
+/// A token's part of compressed rows need not be whole.
+Json whole_or_double(double bytes) {
+  if (bytes == std::floor(bytes)) return static_cast<std::int64_t>(bytes);
+  return bytes;
+}
+
 template <class Value>
 Json json_or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
@@ -175,6 +189,10 @@ Json kind_json(const ModelQuestion& q, const LayerMemory& each) {
                {"runs", each.runs},
                {"kv_bytes_per_token", each.kv_bytes_per_token},
                {"most_tokens", json_or_null(each.most_tokens)},
+               {"compress_ratio", each.compress_ratio},
+               {"indexers", each.indexers},
+               {"index_row_bytes", each.index_row_bytes},
+               {"index_row_keys", each.index_row_keys},
                {"encoder_len", json_or_null(each.encoder_len)},
                {"state_bytes", json_or_null(each.state_bytes)},
                {"convolution_bytes", json_or_null(each.convolution_bytes)}};
@@ -184,17 +202,9 @@ Json kind_json(const ModelQuestion& q, const LayerMemory& each) {
   return json;
 }
 
-/// An indexer's keys are a cache of their own, whose heads a preset does not have.
-bool has_indexer(const ModelQuestion& q) { return q.model.kinds[LayerKind::kSparse] > 0; }
-
-std::string indexer_note(const ModelGeometry& model) {
-  const int own = model.kinds[LayerKind::kSparse] - model.index_shared;
-  return fmt::format(
-      "{}sparse layers keep their indexer's keys as well, 132 bytes {} and layer for an fp8 "
-      "key of 128 with its scale; they are not counted here",
-      model.index_shared > 0 ? fmt::format("{} of the ", own) : "",
-      model.index_compress_ratio > 0 ? fmt::format("a row of {} tokens", model.index_compress_ratio)
-                                     : "a token");
+/// Of sparse layers about whose indexer nothing is known, which keep its keys as well.
+bool lacks_indexer(const ModelQuestion& q) {
+  return q.model.kinds[LayerKind::kSparse] > 0 && q.model.index_topk == 0;
 }
 
 }  // namespace
@@ -206,9 +216,10 @@ std::optional<std::int64_t> ModelQuestion::bytes_for_cache() const {
 
 std::optional<std::int64_t> ModelQuestion::tokens_that_fit() const {
   const auto left = bytes_for_cache();
-  const std::int64_t page = memory.kv_bytes_per_token() * memory.format.page_size;
+  const auto page_size = static_cast<double>(memory.format.page_size);
+  const double page = (memory.kv_bytes_per_token() + memory.index_bytes_per_token()) * page_size;
   if (!left || page == 0) return std::nullopt;
-  return *left / page * memory.format.page_size;
+  return static_cast<std::int64_t>(static_cast<double>(*left) / page) * memory.format.page_size;
 }
 
 std::optional<std::int64_t> ModelQuestion::requests_that_fit() const {
@@ -231,6 +242,9 @@ void write_model_table(const ModelQuestion& q, std::ostream& out) {
   if (has_cross(q)) {
     out << fmt::format(", {} B a token of an encoder", q.memory.encoder_bytes_per_token());
   }
+  if (const double index = q.memory.index_bytes_per_token(); index > 0) {
+    out << fmt::format(", {} B of index keys", index);
+  }
   if (const auto page = q.memory.manager_page_tokens()) {
     out << fmt::format("\nvLLM hands out {} tokens at once (kv_cache: {{manager_page_size: {}}})",
                        *page, *page);
@@ -238,7 +252,9 @@ void write_model_table(const ModelQuestion& q, std::ostream& out) {
   out << "\n\n" << terminal_text(kinds_table(q));
   if (q.context || q.gpu_bytes) out << '\n';
   write_capacity(q, out);
-  if (has_indexer(q)) out << '\n' << wrapped(indexer_note(q.model), kWidthOfModel, 0);
+  if (lacks_indexer(q)) {
+    out << "\nKeys of the sparse layers' indexers, of which nothing is known, are not counted.\n";
+  }
   if (!q.model.notes.empty()) {
     out << '\n' << wrapped("note: " + printable(q.model.notes), kWidthOfModel, 0);
   }
@@ -259,7 +275,8 @@ void write_model_json(const ModelQuestion& q, std::ostream& out) {
                {"kv_dtype", rows_text(q.memory.format)},
                {"page_size", q.memory.format.page_size},
                {"manager_page_size", json_or_null(q.memory.manager_page_tokens())},
-               {"kv_bytes_per_token", q.memory.kv_bytes_per_token()},
+               {"kv_bytes_per_token", whole_or_double(q.memory.kv_bytes_per_token())},
+               {"index_bytes_per_token", whole_or_double(q.memory.index_bytes_per_token())},
                {"encoder_bytes_per_token", q.memory.encoder_bytes_per_token()},
                {"kinds", Json::array()},
                {"context", json_or_null(q.context)},
@@ -272,7 +289,7 @@ void write_model_json(const ModelQuestion& q, std::ostream& out) {
                {"bytes_for_cache", json_or_null(q.bytes_for_cache())},
                {"tokens_that_fit", json_or_null(q.tokens_that_fit())},
                {"requests_that_fit", json_or_null(q.requests_that_fit())},
-               {"counts_indexer", !has_indexer(q)},
+               {"counts_indexer", !lacks_indexer(q)},
                {"verified", q.model.verified},
                {"notes", q.model.notes}};
   for (const LayerMemory& each : q.memory.kinds) root["kinds"].push_back(kind_json(q, each));

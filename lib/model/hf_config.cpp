@@ -134,15 +134,17 @@ YarnScaling yarn_of(const JsonFields& config) {
 }
 
 void read_mla(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
-  const auto rank = [&](const char* key, int fallback) {
-    return static_cast<int>(config.whole(key, 1, kMaxHeadDim).value_or(fallback));
+  const auto rank = [&](const char* key, int fallback, int least = 1) {
+    return static_cast<int>(config.whole(key, least, kMaxHeadDim).value_or(fallback));
   };
   model.kv_lora_rank = rank("kv_lora_rank", type.kv_lora_rank);
   model.qk_nope_head_dim = rank("qk_nope_head_dim", type.qk_nope_head_dim);
-  model.qk_rope_head_dim = rank("qk_rope_head_dim", type.qk_rope_head_dim);
+  // A type that has none by default may say so.
+  model.qk_rope_head_dim =
+      rank("qk_rope_head_dim", type.qk_rope_head_dim, type.qk_rope_head_dim > 0 ? 1 : 0);
   model.head_dim_v = rank("v_head_dim", type.v_head_dim);
   if (type.yarn_scales_softmax) model.yarn = yarn_of(config);
-  if (type.index_topk == 0) return;
+  if (type.index_topk == 0 || type.index_pool > 0) return;
   model.index_topk =
       static_cast<int>(config.whole("index_topk", 1, kMaxWindow).value_or(type.index_topk));
   model.index_n_heads =
@@ -227,9 +229,10 @@ void refuse_unread_kinds(const JsonFields& config, const HfModelType& type) {
         KindKey{"attn_layer_offset", type.rule == kFullByPeriod},
         KindKey{"hybrid_override_pattern", type.rule == kByPattern},
         KindKey{"layers_block_type", type.rule == kByPattern},
-        KindKey{"linear_attn_config", type.rule == kLinearExceptListed},
+        KindKey{"linear_attn_config", type.linear_kind == LinearAttentionKind::kKimiDelta},
         KindKey{"attn_type_list", by_attn_types || all_full(config, "attn_type_list")},
-        KindKey{"index_topk", type.rule == kSparse || type.rule == kByCompressRatios},
+        KindKey{"index_topk", type.index_topk > 0}, KindKey{"index_kpool", type.index_pool > 0},
+        KindKey{"indexer_budget", type.rule == kIndexedEveryNth},
         KindKey{"compress_ratios", type.rule == kByCompressRatios},
         KindKey{"compress_rates", type.rule == kByCompressRatios},
         KindKey{"cross_attention_layers", type.rule == kCrossListed},
@@ -350,12 +353,14 @@ ModelGeometry read_config(const JsonFields& file, std::span<const std::string> i
   // Multimodal models keep the language model's fields in a part of their own.
   const bool nested = file.states("text_config");
   const std::string outer = file.word("model_type").value_or("");
-  if (!nested && !hf_text_model_type(outer).empty()) {
+  // A checkpoint without a tower may have them at the top (glm5_next/configuration_glm5_next.py).
+  const bool may_be_flat = outer == "glm5_next";
+  if (!nested && !may_be_flat && !hf_text_model_type(outer).empty()) {
     throw ConfigError(
         fmt::format("text_config is missing: model type {} keeps its layers there", outer));
   }
   const JsonFields config = nested ? *file.object("text_config") : file;
-  std::string name = nested ? std::string(hf_text_model_type(outer)) : outer;
+  std::string name = nested || may_be_flat ? std::string(hf_text_model_type(outer)) : outer;
   if (nested && config.has("model_type")) name = *config.word("model_type");
   if (const HfModelType* type = find_hf_model_type(name)) {
     ModelGeometry model = geometry_of(config, *type, ignored);

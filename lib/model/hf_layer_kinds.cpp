@@ -13,6 +13,7 @@
 #include "lib/model/hf_compressed_rows.h"
 #include "lib/model/hf_index_sharing.h"
 #include "lib/model/hf_layer_types.h"
+#include "lib/model/hf_pooled_indexer.h"
 
 namespace attnbench {
 namespace {
@@ -188,6 +189,7 @@ LayerCounts from_rule(const JsonFields& config, const HfModelType& type,
       return full_but(LayerKind::kChunked,
                       model.attention_chunk > 0 ? chunked_layers(config, nth, layers) : 0, layers);
     case HfLayerRule::kLinearExceptNth:
+    case HfLayerRule::kIndexedEveryNth:
       return full_but(LayerKind::kLinear, layers - layers / nth, layers);
     case HfLayerRule::kFullExceptNth:
       return full_but(LayerKind::kLinear, layers / nth, layers);
@@ -276,20 +278,21 @@ constexpr LinearKeys kDeltaNetKeys = {"linear_num_key_heads", "linear_num_value_
 constexpr LinearKeys kMamba2Keys = {"n_groups", "mamba_num_heads", "ssm_state_size",
                                     "mamba_head_dim", "conv_kernel"};
 
-/// In Kimi's own map.
+/// In Kimi's own map, before the keys in which transformers saves it.
 void read_kimi_delta(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
   const auto layers =
       config.states("linear_attn_config") ? config.object("linear_attn_config") : std::nullopt;
-  const auto read = [&](const char* key, std::int64_t most, int fallback) {
-    const auto stated = layers ? layers->whole(key, 1, most) : std::nullopt;
-    return static_cast<int>(stated.value_or(fallback));
+  const auto read = [&](const char* key, const char* saved_as, std::int64_t most, int fallback) {
+    const auto own = layers ? layers->whole(key, 1, most) : std::nullopt;
+    const auto saved = config.whole(saved_as, 1, most);
+    return static_cast<int>(own.value_or(saved.value_or(fallback)));
   };
   model.linear_num_key_heads = model.linear_num_value_heads =
-      read("num_heads", kMaxHeads, type.linear_num_key_heads);
+      read("num_heads", "linear_num_heads", kMaxHeads, type.linear_num_key_heads);
   model.linear_key_head_dim = model.linear_value_head_dim =
-      read("head_dim", kMaxHeadDim, type.linear_key_head_dim);
-  model.linear_conv_kernel_dim =
-      read("short_conv_kernel_size", kMaxHeadDim, model.linear_conv_kernel_dim);
+      read("head_dim", "linear_head_dim", kMaxHeadDim, type.linear_key_head_dim);
+  model.linear_conv_kernel_dim = read("short_conv_kernel_size", "linear_conv_kernel_dim",
+                                      kMaxHeadDim, model.linear_conv_kernel_dim);
 }
 
 }  // namespace
@@ -337,6 +340,7 @@ void read_hf_layer_kinds(const JsonFields& config, const HfModelType& type, Mode
   need(LayerKind::kCompressed, model.compress_ratio, "compress_rates");
   need(LayerKind::kChunked, model.attention_chunk, "attention_chunk_size");
   read_kv_sharing(config, type, model);
+  read_hf_pooled_indexer(config, type, model);
   read_index_sharing(config, model);
   const bool stated = type.linear_kind != LinearAttentionKind::kUnknown;
   if (model.kinds[LayerKind::kLinear] > 0 && stated && !can_run(type.linear_kind)) {

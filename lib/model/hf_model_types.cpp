@@ -23,6 +23,7 @@ constexpr std::string_view kLayerRuleWords[] = {"full",
                                                 "window_except_nth",
                                                 "chunked_except_nth",
                                                 "linear_except_nth",
+                                                "indexed_every_nth",
                                                 "full_except_nth",
                                                 "linear_except_listed",
                                                 "by_attn_type_list",
@@ -77,6 +78,7 @@ HfModelType read_type(const YamlEntry& entry, Problems& problems) {
   row.read("v_head_dim", type.v_head_dim);
   row.read("index_topk", type.index_topk);
   row.read("index_n_heads", type.index_n_heads);
+  row.read("index_pool", type.index_pool);
   row.read("linear_attention", type.linear_kind, kLinearAttentionKindWords);
   row.read("linear_num_key_heads", type.linear_num_key_heads);
   row.read("linear_num_value_heads", type.linear_num_value_heads);

@@ -27,6 +27,7 @@ enum class HfLayerRule : std::uint8_t {
   kWindowExceptNth,     ///< every nth layer is full, the others slide
   kChunkedExceptNth,    ///< every nth layer is full, the others are chunked (no_rope_layers)
   kLinearExceptNth,     ///< every nth layer is full, the others are linear
+  kIndexedEveryNth,     ///< every nth layer has an indexer of pools, the others are linear
   kFullExceptNth,       ///< every nth layer is linear, the others are full
   kLinearExceptListed,  ///< linear_attn_config lists the full layers; without it 4, 8, 12 … are
   kByAttnTypeList,      ///< attn_type_list: 1 full, 0 linear
@@ -95,6 +96,7 @@ struct HfModelType {
   int v_head_dim = 0;  ///< 0: no default is known; of plain heads: as head_dim
   int index_topk = 0;  ///< 0: its layers have no indexer
   int index_n_heads = 0;
+  int index_pool = 0;  ///< keys that are scored as one; index_topk counts keys, too
   /// What its linear layers compute; of delta nets its config names the heads and dims.
   LinearAttentionKind linear_kind = LinearAttentionKind::kUnknown;
   int linear_num_key_heads = 0;  ///< 0 here and below: of another sort

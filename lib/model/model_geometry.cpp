@@ -248,6 +248,11 @@ AttentionLayer layer_of(const ModelGeometry& whole, LayerKind kind, int tp, MlaF
       layer.selection.score = SelectionScore::kMax;
       layer.selection.index_heads = layer.heads_kv;
     }
+    if (model.index_pool > 0) {
+      layer.selection.unit = model.index_pool;
+      layer.selection.tail = SelectionTail::kOpen;
+      ++layer.selection.topk;  // the tail's entry
+    }
   }
   if (const int ratio = model.compress_ratio_of(kind); ratio > 0) {
     layer.compress_ratio = ratio;

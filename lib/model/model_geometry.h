@@ -83,6 +83,9 @@ struct ModelGeometry {
   /// Keys of a block that the indexer scores by its maximum, one of its heads for each KV head, and
   /// of which index_topk are taken (MiniMax-M3: 128); 0: it takes single keys.
   int index_block = 0;
+  /// Keys of a pool that the indexer scores as one, and of which index_topk are taken beside those
+  /// of the pool that is not complete yet (GLM-5.3-Flash: 16); 0: it scores single keys.
+  int index_pool = 0;
   // Tokens of a compressed row (DeepSeek-V4, AttentionLayer::compress_ratio): of the compressed
   // layers, which see all rows, and of the sparse ones, which take index_topk. 0: there are none.
   int compress_ratio = 0;

@@ -73,6 +73,7 @@ ModelGeometry read_model(const YamlNode& root, Problems& problems) {
   row.read("index_topk", m.index_topk);
   row.read("index_n_heads", m.index_n_heads);
   row.read("index_block", m.index_block);
+  row.read("index_pool", m.index_pool);
   row.read("compress_ratio", m.compress_ratio);
   row.read("index_compress_ratio", m.index_compress_ratio);
   row.read("index_shared", m.index_shared);
@@ -131,6 +132,10 @@ std::string flaw_of(const ModelGeometry& m) {
   if (m.index_block < 0 ||
       (m.index_block > 0 && (m.index_topk == 0 || m.is_mla() || m.index_n_heads != m.heads_kv))) {
     return "index_block is of an index_topk, and of an index head for each KV head";
+  }
+  if (m.index_pool < 0 || (m.index_pool > 0 && (m.index_topk == 0 || m.index_block > 0 ||
+                                                m.index_compress_ratio > 0))) {
+    return "index_pool is of an index_topk, without index_block and index_compress_ratio";
   }
   if (m.index_shared != 0 &&
       (m.index_shared < 0 || m.index_topk == 0 || m.index_shared >= m.kinds[LayerKind::kSparse])) {
