@@ -26,6 +26,12 @@ std::string_view family_of(Layers layers) {
       return "dense MLA";
     case Layers::kSparseMla:
       return "MLA over keys that an indexer picks";
+    case Layers::kCompressedMla:
+      return "MLA over compressed rows";
+    case Layers::kMsa:
+      return "blocks of keys that an indexer picks for a KV head";
+    case Layers::kQsa:
+      return "heads of K and V over pools of keys that an indexer picks";
     case Layers::kLinear:
       return "linear layers";
     case Layers::kVision:
@@ -153,7 +159,19 @@ std::string pages_refusal(const EngineBackend& backend, const EngineSetup& setup
 
 EngineBackend::Layers layers_of(const EngineSetup& setup) {
   if (setup.of_linear_layer) return Layers::kLinear;
-  if (setup.is_dsa) return Layers::kSparseMla;
+  switch (setup.sparse) {
+    case SparseAttention::kNone:
+      break;
+    case SparseAttention::kDsa:
+    case SparseAttention::kPooledDsa:
+      return Layers::kSparseMla;
+    case SparseAttention::kQsa:
+      return Layers::kQsa;
+    case SparseAttention::kMsa:
+      return Layers::kMsa;
+    case SparseAttention::kCompressed:
+      return Layers::kCompressedMla;
+  }
   return setup.is_mla ? Layers::kMla : Layers::kMha;
 }
 

@@ -18,6 +18,9 @@ struct EngineBackend {
     kMha,
     kMla,
     kSparseMla,
+    kCompressedMla,  ///< of rows of several tokens beside a window
+    kMsa,  ///< heads of K and V over blocks of keys that an indexer picks for each KV head
+    kQsa,  ///< the same over pools of keys for all heads
     kLinear,
     kVision,  ///< of a vision tower, beside the language model's (SGLang: --mm-attention-backend)
   };
@@ -47,6 +50,7 @@ struct EngineBackend {
   EngineFeatures not_invariant;   ///< of those, what it does not take from deterministic servers
   EngineFeatures not_fp8;         ///< the same over a cache in fp8
   EngineFeatures unknown;         ///< neither sources nor documentation say
+  bool of_model = false;          ///< the model's layers bring it: no flag of the server names it
   bool only_dual_chunks = false;  ///< for models with dual chunks, and no others
   bool f32 = false;               ///< queries in f32, too (vLLM; SGLang does not ask)
   bool unequal_dims = false;      ///< K and V of different head dims, and no others (the same)

@@ -239,8 +239,13 @@ TEST(EngineBackends, of_latent_attention_take_the_features_that_their_sources_ha
         << row.name << " on " << row.device;
   }
   Asked sparse = about_mla(Engine::kVllm, "FLASHMLA_SPARSE", "sm90");
-  sparse.setup.is_dsa = true;
+  sparse.setup.sparse = SparseAttention::kDsa;
+  sparse.setup.head_dim_qk = 576;
   EXPECT_EQ(taken_by(sparse), "e4m3 blocks");
+  sparse.setup.sparse = SparseAttention::kPooledDsa;
+  sparse.setup.head_dim_qk = 512;
+  sparse.setup.version = {};
+  EXPECT_EQ(taken_by(sparse), "blocks") << "rows without RoPE";
 }
 
 TEST(EngineBackends, name_all_that_they_do_not_take) {

@@ -91,7 +91,9 @@ std::string cache_flag(Engine engine, const EngineSetup& s) {
   if (!s.has_fp8_cache()) return {};
   std::string_view word = s.kv_dtype == DType::kE4M3 ? "fp8_e4m3" : "fp8_e5m2";
   if (engine == Engine::kVllm) {
-    if (s.kv_scales == KvScales::kBlock || s.is_dsa) word = "fp8_ds_mla";
+    const bool has_scales_inside =
+        s.sparse == SparseAttention::kDsa || s.sparse == SparseAttention::kCompressed;
+    if (s.kv_scales == KvScales::kBlock || has_scales_inside) word = "fp8_ds_mla";
     if (s.kv_scales == KvScales::kToken) word = "fp8_per_token_head";
   }
   return fmt::format(" --kv-cache-dtype {}", word);
@@ -100,13 +102,14 @@ std::string cache_flag(Engine engine, const EngineSetup& s) {
 std::string flags_of(Engine engine, std::string_view backend, const EngineBackend* row,
                      const EngineSetup& s) {
   const bool sglang = engine == Engine::kSglang;
-  std::string flags = s.is_deterministic && !sglang ? "VLLM_BATCH_INVARIANT=1 " : "";
-  flags += fmt::format("--attention-backend {}", backend);
+  std::string flags = s.is_deterministic && !sglang ? "VLLM_BATCH_INVARIANT=1" : "";
+  const auto named = [&] { return fmt::format(" --attention-backend {}", backend); };
+  if (row == nullptr || !row->of_model) flags += named();
   flags += page_flag(engine, row, s) + cache_flag(engine, s);
   if (sglang && s.topk > 0) flags += fmt::format(" --speculative-eagle-topk {}", s.topk);
   if (sglang && s.is_deterministic) flags += " --enable-deterministic-inference";
   if (sglang && s.scores_items) flags += " --enable-mis";
-  return flags;
+  return flags.starts_with(' ') ? flags.substr(1) : flags;
 }
 
 /// What the backend does not take, or may not; empty: it takes all.

@@ -13,6 +13,7 @@
 
 #include "lib/engines/engine_features.h"
 #include "lib/engines/engine_kernels.h"
+#include "lib/engines/engine_setup_of.h"
 
 namespace attnbench {
 namespace {
@@ -144,7 +145,7 @@ TEST(SglangChoice, gives_an_intel_gpu_no_large_pages_beside_gated_delta_nets) {
 
 TEST(SglangChoice, knows_models_and_devices_that_stand_before_the_rule) {
   EngineSetup setup = setup_on("sm90");
-  setup.is_dsa = true;
+  setup.sparse = SparseAttention::kDsa;
   EXPECT_EQ(sglang(setup), "dsa");
   setup.is_dual_chunk = true;
   EXPECT_EQ(sglang(in_version(setup, Engine::kSglang, "0.5.17")), "dual_chunk_flash_attn");
@@ -290,7 +291,7 @@ TEST(VllmChoice, passes_over_what_validation_refuses_and_says_why) {
   EngineSetup latent = mla_on("sm90");
   latent.kv_dtype = DType::kE4M3;
   EXPECT_EQ(vllm(latent), "FLASHMLA");
-  latent.is_dsa = true;
+  latent.sparse = SparseAttention::kDsa;
   EXPECT_EQ(vllm(latent), "FLASHMLA_SPARSE");
 }
 
@@ -325,7 +326,7 @@ TEST(VllmChoice, has_backends_for_rows_of_fp8_ds_mla_and_for_scales_of_tokens) {
   setup.kv_dtype = DType::kE4M3;
   setup.kv_scales = KvScales::kBlock;
   EXPECT_EQ(vllm(setup), "");
-  setup.is_dsa = true;
+  setup.sparse = SparseAttention::kDsa;
   EXPECT_EQ(choose_backend(Engine::kVllm, setup).flags,
             "--attention-backend FLASHMLA_SPARSE --block-size 64 --kv-cache-dtype fp8_ds_mla");
   setup.device = *find_engine_device("sm100");
@@ -344,12 +345,59 @@ TEST(VllmChoice, has_backends_for_rows_of_fp8_ds_mla_and_for_scales_of_tokens) {
 
 TEST(VllmChoice, of_sparse_mla_depends_on_heads_on_blackwell) {
   EngineSetup setup = mla_on("sm100");
-  setup.is_dsa = true;
+  setup.sparse = SparseAttention::kDsa;
   setup.heads_q = 16;
   EXPECT_EQ(vllm(setup), "FLASH_ATTN_MLA_SPARSE_FA4");
   EXPECT_EQ(vllm(in_version(setup, Engine::kVllm, "0.22")), "FLASHINFER_MLA_SPARSE");
   setup.heads_q = 17;
   EXPECT_EQ(vllm(setup), "FLASHMLA_SPARSE");
+}
+
+EngineSetup of_model(const char* name, const char* arch) {
+  return engine_setup_of(*find_model(name), 1, *find_engine_device(arch));
+}
+
+TEST(EngineChoice, of_models_that_bring_their_sparse_layers_is_theirs) {
+  for (const auto& [model, arch, of_sglang, of_vllm] :
+       {std::tuple{"deepseek-v4-flash", "sm90", "dsv4", "FLASHMLA_SPARSE_DSV4"},
+        {"deepseek-v4-flash", "sm120", "dsv4", "FLASHINFER_MLA_SPARSE_DSV4"},
+        {"minimax-m3", "sm90", "fa3", "MINIMAX_M3_SPARSE"},
+        {"minimax-m3", "sm100", "fa4", "MINIMAX_M3_SPARSE"},
+        {"qwen3.8-flash-next", "sm90", "qsa", "QWEN4_EXP_QSA_TRITON"},
+        {"glm-5.3-flash", "sm90", "dsa", "FLASHINFER_MLA_SPARSE_SM90"}}) {
+    const EngineSetup setup = of_model(model, arch);
+    EXPECT_EQ(sglang(setup), of_sglang) << model << ", " << arch;
+    EXPECT_EQ(vllm(setup), of_vllm) << model << ", " << arch;
+    for (const Engine engine : kEngines) {
+      EXPECT_EQ(choose_backend(engine, setup).caveat, "") << model << ", " << arch;
+    }
+  }
+  EngineSetup fp8 = of_model("minimax-m3", "sm100");
+  fp8.kv_dtype = DType::kE4M3;
+  EXPECT_EQ(sglang(fp8), "trtllm_mha");
+}
+
+TEST(EngineChoice, of_a_backend_that_a_model_brings_has_no_flag_that_names_it) {
+  EXPECT_EQ(choose_backend(Engine::kVllm, of_model("minimax-m3", "sm90")).flags,
+            "--block-size 128");
+  EXPECT_EQ(choose_backend(Engine::kVllm, of_model("qwen3.8-flash-next", "sm90")).flags, "");
+  EXPECT_EQ(choose_backend(Engine::kSglang, of_model("qwen3.8-flash-next", "sm90")).flags,
+            "--page-size 64");
+  EXPECT_EQ(choose_backend(Engine::kVllm, of_model("deepseek-v4-flash", "sm90")).flags,
+            "--attention-backend FLASHMLA_SPARSE_DSV4 --block-size 256");
+}
+
+TEST(EngineVersions, without_a_model_say_so) {
+  EngineSetup setup = of_model("minimax-m3", "sm90");
+  setup.version[static_cast<std::size_t>(Engine::kVllm)] = 1;
+  EXPECT_EQ(choose_backend(Engine::kVllm, setup).reason,
+            "vLLM 0.22 has no sparse layers of MiniMax-M3");
+  setup = of_model("glm-5.3-flash", "sm90");
+  setup.version = {1, 1};
+  for (const Engine engine : kEngines) {
+    EXPECT_THAT(choose_backend(engine, setup).reason, HasSubstr("no indexer of pools")) << "none";
+    EXPECT_EQ(choose_backend(engine, setup).backend, "");
+  }
 }
 
 TEST(EngineFeatures, of_rows_with_scales_inside_ask_for_no_plain_fp8_cache) {
@@ -494,7 +542,7 @@ TEST(EngineVersions, are_found_by_their_first_numbers) {
 
 TEST(EngineVersions, have_rules_of_their_own) {
   EngineSetup setup = mla_on("sm90");
-  setup.is_dsa = true;
+  setup.sparse = SparseAttention::kDsa;
   EXPECT_EQ(vllm(setup), "FLASH_ATTN_MLA_SPARSE");
   EXPECT_EQ(vllm(in_version(setup, Engine::kVllm, "0.22")), "FLASHMLA_SPARSE");
   EngineSetup spans = setup_on("sm90");

@@ -92,7 +92,7 @@ EngineFeatures features_of(const EngineSetup& s) {
   add(s.is_ragged && !s.sees_ahead && !s.is_encoder_decoder, kRagged);
   add(s.is_deterministic, kInvariance);
   add(s.has_spans, kSpans);
-  add(s.has_selection && !s.is_dsa, kChosenKeys);
+  add(s.has_selection && s.sparse == SparseAttention::kNone, kChosenKeys);
   add(s.uses_dcp, kDcp);
   return asked;
 }

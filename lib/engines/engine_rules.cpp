@@ -16,7 +16,8 @@ std::span<const EmbeddedFile> embedded_engines();
 
 namespace {
 
-constexpr std::string_view kLayersWords[] = {"mha", "mla", "sparse_mla", "linear", "vision"};
+constexpr std::string_view kLayersWords[] = {"mha", "mla", "sparse_mla", "compressed_mla",
+                                             "msa", "qsa", "linear",     "vision"};
 constexpr std::string_view kPlatformWords[] = {"cuda", "rocm", "cpu", "xpu", "npu", "mps"};
 constexpr std::string_view kDraftsWords[] = {"none", "chains", "trees_on_single_pages", "trees"};
 constexpr std::string_view kGraphWords[] = {"NEVER", "UNIFORM_SINGLE_TOKEN_DECODE", "UNIFORM_BATCH",
@@ -59,6 +60,7 @@ EngineBackend read_backend(Engine engine, const YamlNode& node, const FeatureSet
   row.read("graph", backend.graph, kGraphWords);
   row.read("draft_extend_graph", backend.draft_extend_graph);
   row.read("diffusion_graph", backend.diffusion_graph);
+  row.read("of_model", backend.of_model);
   row.read("only_dual_chunks", backend.only_dual_chunks);
   row.read("f32", backend.f32);
   row.read("unequal_dims", backend.unequal_dims);

@@ -46,6 +46,16 @@ struct EngineDevice {
 /// The one of this name, which DeviceInfo::arch may also spell "sm_90". Null when there is none.
 [[nodiscard]] const EngineDevice* find_engine_device(std::string_view name);
 
+/// What chooses the keys of a model's sparse layers, as engines tell them apart.
+enum class SparseAttention : std::uint8_t {
+  kNone,
+  kDsa,         ///< an indexer of latent attention picks keys (DeepSeek-V3.2)
+  kPooledDsa,   ///< the same in pools of keys (GLM-5.3-Flash)
+  kQsa,         ///< pools of keys, beside heads of K and V (Qwen4)
+  kMsa,         ///< blocks of keys for each KV head (MiniMax-M3)
+  kCompressed,  ///< rows of several tokens each beside a window (DeepSeek-V4)
+};
+
 /// What engines look at when nobody names an attention backend: the device, what is installed
 /// there, the model, and how the server was started.
 struct EngineSetup {
@@ -59,7 +69,7 @@ struct EngineSetup {
 
   // The model's attention layers, on one rank.
   bool is_mla = false;
-  bool is_dsa = false;         ///< an indexer picks the keys (DeepSeek-V3.2)
+  SparseAttention sparse = SparseAttention::kNone;
   bool is_dual_chunk = false;  ///< dual chunk attention (Qwen with 1M tokens)
   bool is_encoder_decoder = false;
   bool is_whisper = false;  ///< which of all encoder-decoders has a rule of its own in SGLang
@@ -70,7 +80,7 @@ struct EngineSetup {
   bool has_alibi = false;
   bool has_temperature = false;  ///< Grok's, beyond temperature_len
   bool sees_ahead = false;       ///< not causal, and no cross attention: an encoder
-  bool has_selection = false;    ///< a query sees only keys that another kernel chose
+  bool has_selection = false;    ///< a query of this step sees only keys that another kernel chose
   bool has_spans = false;        ///< spans of its prompts see each other both ways: images
   /// What its linear layers compute (Qwen3-Next); none: it has no such layers.
   std::optional<LinearAttentionKind> linear;
@@ -106,6 +116,9 @@ struct EngineSetup {
   }
   [[nodiscard]] bool has_fp8_cache() const {
     return kv_dtype == DType::kE4M3 || kv_dtype == DType::kE5M2;
+  }
+  [[nodiscard]] bool is_dsa() const {
+    return sparse == SparseAttention::kDsa || sparse == SparseAttention::kPooledDsa;
   }
   [[nodiscard]] bool has_unequal_dims() const { return !is_mla && head_dim_qk != head_dim_v; }
 };

@@ -28,6 +28,15 @@ int topk_of(const Case& c) {
   return topk;
 }
 
+SparseAttention sparse_attention_of(const ModelGeometry& model) {
+  using enum SparseAttention;
+  if (model.compress_ratio > 0 || model.index_compress_ratio > 0) return kCompressed;
+  if (model.kinds[LayerKind::kSparse] == 0) return kNone;
+  if (model.index_block > 0) return kMsa;
+  if (model.index_pool > 0) return model.is_mla() ? kPooledDsa : kQsa;
+  return kDsa;
+}
+
 EngineSetup setup_of_layer(const AttentionLayer& layer, const EngineDevice& device) {
   EngineSetup setup;
   setup.device = device;
@@ -59,10 +68,8 @@ void add_layers_of(const ModelGeometry& model, EngineSetup& setup) {
   // Each layer of its decoder is a full and a cross one; in Llama 3.2 Vision a few are cross.
   setup.is_whisper = cross > 0 && cross == model.kinds[LayerKind::kFull];
   if (model.kinds[LayerKind::kLinear] > 0) setup.linear = model.linear_kind;
-  // Compressed rows are of backends that these rules do not know yet.
-  const bool compresses = model.compress_ratio > 0 || model.index_compress_ratio > 0;
-  setup.has_selection |= compresses;
-  setup.is_dsa = model.kinds[LayerKind::kSparse] > 0 && !compresses;
+  setup.sparse = sparse_attention_of(model);
+  setup.has_window |= setup.sparse == SparseAttention::kCompressed;
 }
 
 /// A model of latent attention has a cache of latent rows, in whatever form a step reads them.

@@ -30,9 +30,9 @@ TEST(EngineSetupOf, a_case_names_its_layer_and_cache) {
   EXPECT_TRUE(latent.is_mla);
   EXPECT_FALSE(latent.has_unequal_dims());
   EXPECT_EQ(latent.heads_q, 16);
-  EXPECT_FALSE(latent.is_dsa);
+  EXPECT_FALSE(latent.is_dsa());
   EXPECT_TRUE(
-      setup_of("model: glm-5, layer: full, tp: 8, batch: [{mode: decode, kv_len: 64}]").is_dsa)
+      setup_of("model: glm-5, layer: full, tp: 8, batch: [{mode: decode, kv_len: 64}]").is_dsa())
       << "its server is that of its sparse layers";
   const EngineSetup sliding =
       setup_of("model: gpt-oss-20b, layer: sliding, batch: [{mode: decode, kv_len: 64}]");
@@ -139,8 +139,18 @@ TEST(EngineSetupOf, a_model_has_the_sorts_of_all_its_layers) {
   EXPECT_EQ(gemma.heads_q, 8);
   EXPECT_FALSE(engine_setup_of(*find_model("llama-3.1-8b"), 1, device).has_window);
   EXPECT_TRUE(engine_setup_of(*find_model("llama-4-scout"), 1, device).has_chunks);
-  EXPECT_TRUE(engine_setup_of(*find_model("deepseek-v3.2"), 8, device).is_dsa);
-  EXPECT_FALSE(engine_setup_of(*find_model("deepseek-v3"), 8, device).is_dsa);
+  EXPECT_TRUE(engine_setup_of(*find_model("deepseek-v3.2"), 8, device).is_dsa());
+  EXPECT_FALSE(engine_setup_of(*find_model("deepseek-v3"), 8, device).is_dsa());
+  using enum SparseAttention;
+  for (const auto& [name, sparse] : {std::pair{"deepseek-v3", kNone},
+                                     {"glm-5.2", kDsa},
+                                     {"glm-5.3-flash", kPooledDsa},
+                                     {"qwen3.8-flash-next", kQsa},
+                                     {"minimax-m3", kMsa},
+                                     {"deepseek-v4-flash", kCompressed}}) {
+    EXPECT_EQ(engine_setup_of(*find_model(name), 1, device).sparse, sparse) << name;
+  }
+  EXPECT_TRUE(engine_setup_of(*find_model("deepseek-v4-flash"), 1, device).has_window);
   EXPECT_TRUE(engine_setup_of(*find_model("deepseek-v3"), 8, device).is_mla);
   EXPECT_FALSE(gemma.is_mla);
   EXPECT_TRUE(engine_setup_of(*find_model("gpt-oss-20b"), 1, device).has_sinks);

@@ -33,6 +33,11 @@ bool has_linear(const EngineSetup& s) {
   return s.linear == sort;
 }
 
+template <SparseAttention sort>
+bool has_sparse(const EngineSetup& s) {
+  return s.sparse == sort;
+}
+
 template <int heads>
 bool has_heads(const EngineSetup& s) {
   return s.heads_q == heads;
@@ -55,7 +60,12 @@ constexpr ConditionWord kConditions[] = {
     {"flashinfer", [](const EngineSetup& s) { return s.has_flashinfer; }},
     {"AMX", [](const EngineSetup& s) { return s.has_amx; }},
     {"MLA", [](const EngineSetup& s) { return s.is_mla; }},
-    {"DSA", [](const EngineSetup& s) { return s.is_dsa; }},
+    {"DSA", [](const EngineSetup& s) { return s.is_dsa(); }},
+    {"pooled DSA", has_sparse<SparseAttention::kPooledDsa>},
+    {"QSA", has_sparse<SparseAttention::kQsa>},
+    {"MSA", has_sparse<SparseAttention::kMsa>},
+    {"compressed rows", has_sparse<SparseAttention::kCompressed>},
+    {"rows of 512", [](const EngineSetup& s) { return s.is_mla && s.head_dim_qk == 512; }},
     {"Whisper", [](const EngineSetup& s) { return s.is_whisper; }},
     {"unequal dims", [](const EngineSetup& s) { return s.has_unequal_dims(); }},
     {"fp8 cache", [](const EngineSetup& s) { return s.has_fp8_cache(); }},

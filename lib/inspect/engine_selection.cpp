@@ -93,6 +93,8 @@ std::vector<std::string_view> kernels_to_time(const EngineSelection& selection) 
   const EngineSetup& setup = selection.setup;
   constexpr int kUsualGroup = 4;  // query heads of a KV head, where no case says how many
   std::vector<std::string_view> kernels;
+  // What it chooses is for the full layers; no pack has the kernels of the sparse ones.
+  if (setup.sparse == SparseAttention::kMsa) return kernels;
   for (const Engine engine : kEngines) {
     for (const bool decodes : {true, false}) {
       const KernelUse use{

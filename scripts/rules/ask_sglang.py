@@ -51,7 +51,7 @@ def pretend(arch):
             pass
 
 
-def server_options(question):
+def server_options(question, config):
     options = {"device": {"cpu": "cpu", "xpu": "xpu"}.get(question["arch"], "cuda"), "kv_cache_dtype": KV_WORDS[question["kv_dtype"]],
                "tp_size": question["tp"], "enable_deterministic_inference": question["deterministic"], "mem_fraction_static": 0.8}
     if question["page_size"]:
@@ -61,6 +61,8 @@ def server_options(question):
                     "speculative_num_draft_tokens": 4 if question["topk"] == 1 else 8}
     if question["dcp"]:
         options["dcp_size"] = 2
+    if "index_kpool" in config:
+        options["mamba_track_interval"] = 1024  # whole pages of its model, without which the server ends
     return options
 
 
@@ -76,7 +78,7 @@ def answer(question, config):
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
             json.dump(config, file)
-        args = server_args.ServerArgs(model_path=folder, tokenizer_path=folder, **server_options(question))
+        args = server_args.ServerArgs(model_path=folder, tokenizer_path=folder, **server_options(question, config))
         if hasattr(args, "resolve_once"):
             args.resolve_once()
         view = resolved_view(args)

@@ -99,8 +99,9 @@ def main(questions_file, answers_file):
         asked = json.load(file)
     answers = []
     for each in asked:
-        if not each["question"]["arch"].startswith("sm"):
-            answers.append(None)  # other platforms need their own packages
+        # Other platforms need their own packages, and models with a backend of their own do not ask.
+        if not each["question"]["arch"].startswith("sm") or each["vllm_layer"] is None:
+            answers.append(None)
             continue
         try:
             answers.append(answer(each["question"], each["vllm_layer"], each["heads"]))

@@ -27,6 +27,10 @@ def latent(architecture, model_type, heads, **more):
             "first_k_dense_replace": 3, "n_group": 1, "topk_group": 1, **more}
 
 
+def with_tower(architecture, model_type, text):
+    return {"architectures": [architecture], "model_type": model_type, "torch_dtype": "bfloat16", "text_config": text}
+
+
 SPARSE = {"index_topk": 2048, "index_n_heads": 64, "index_head_dim": 128}
 CONFIGS = {
     "llama-3.1-8b": plain("LlamaForCausalLM", "llama", 32, 8, 128),
@@ -41,6 +45,16 @@ CONFIGS = {
                            num_experts_per_tok=1),
     "deepseek-v3": latent("DeepseekV3ForCausalLM", "deepseek_v3", 128),
     "deepseek-v3.2": latent("DeepseekV32ForCausalLM", "deepseek_v3", 128, **SPARSE),
+    "glm-5.3-flash": latent("Glm5NextForConditionalGeneration", "glm5_next", 64, qk_nope_head_dim=256, qk_rope_head_dim=0,
+                            v_head_dim=256, index_kpool=16, **{**SPARSE, "index_n_heads": 32}),
+    "deepseek-v4-flash": plain("DeepseekV4ForCausalLM", "deepseek_v4", 64, 1, 512, sliding_window=128, compress_ratios=[0, 0, 4, 128],
+                               qk_rope_head_dim=64, q_lora_rank=1024, o_lora_rank=1024, o_groups=8, n_routed_experts=8,
+                               num_experts_per_tok=2, moe_intermediate_size=512, **{**SPARSE, "index_topk": 512}),
+    "minimax-m3": with_tower("MiniMaxM3SparseForConditionalGeneration", "minimax_m3_vl",
+                             plain("", "minimax_m3_vl_text", 64, 4, 128, num_local_experts=8, num_experts_per_tok=2,
+                                   sparse_attention_config={"use_sparse_attention": True, "sparse_topk_blocks": 16,
+                                                            "sparse_block_size": 128, "sparse_num_index_heads": 4,
+                                                            "sparse_index_dim": 128})),
     "qwen3-next-80b-a3b": plain("Qwen3NextForCausalLM", "qwen3_next", 16, 2, 256, num_experts=8, num_experts_per_tok=2,
                                 moe_intermediate_size=512, linear_num_key_heads=16, linear_num_value_heads=32,
                                 linear_key_head_dim=128, linear_value_head_dim=128, full_attention_interval=4),
@@ -50,7 +64,7 @@ CONFIGS = {
     "head-dim-512": plain("LlamaForCausalLM", "llama", 8, 2, 512),
 }
 NO_PRESETS = {"head-dim-512"}  # attnbench is asked with their config.json
-# What vLLM's selector is told of a layer of each model; its kinds of layers are asked one by one, as attnbench asks for the layer
+# What vLLM's selector is told of a layer of each model, but for those that bring a backend of their own; its kinds of layers are asked one by one, as attnbench asks for the layer
 # that needs most.
 VLLM_LAYERS = {
     "llama-3.1-8b": {"head_size": 128},
@@ -63,6 +77,7 @@ VLLM_LAYERS = {
     "llama-4-scout": {"head_size": 128},
     "deepseek-v3": {"head_size": 576, "use_mla": True},
     "deepseek-v3.2": {"head_size": 576, "use_mla": True, "use_sparse": True},
+    "glm-5.3-flash": {"head_size": 512, "use_mla": True, "use_sparse": True},
     "qwen3-next-80b-a3b": {"head_size": 256},
     "whisper-large-v3": {"head_size": 64, "attn_type": "encoder_decoder"},
     "head-dim-512": {"head_size": 512},
@@ -71,6 +86,7 @@ VLLM_LAYERS = {
 
 def heads_of(question):
     config = CONFIGS[question["model"]]
+    config = config.get("text_config", config)
     heads = config.get("num_attention_heads", config.get("decoder_attention_heads"))
     return heads // question["tp"]
 
@@ -78,9 +94,10 @@ def heads_of(question):
 def questions(arches=ARCHES):
     """All, in a fixed order. Latent attention is asked on one rank and on eight, and alone about rows of fp8_ds_mla."""
     for model, config in CONFIGS.items():
-        for tp in [1, 8] if "kv_lora_rank" in config else [1]:
+        is_latent = "kv_lora_rank" in config.get("text_config", config)
+        for tp in [1, 8] if is_latent else [1]:
             for flags in FLAGS:
-                if flags.get("kv_dtype") == "fp8_ds_mla" and "kv_lora_rank" not in config:
+                if flags.get("kv_dtype") == "fp8_ds_mla" and not is_latent:
                     continue
                 for arch in arches:
                     ranks = max(tp, 2) if flags.get("dcp") else tp  # that share a request's keys
