@@ -127,7 +127,7 @@ bool read_selection(const YamlNode& node, AttentionLayer& layer, Problems& probl
   }
   if (selection->has_tail() && (selection->topk < 2 || selection->unit < 2)) {
     problems.add(
-        map.find("tail")->place,
+        map.place_of("tail"),
         fmt::format("tail: {} of lists of {} unit{} of {} key{}", to_string(selection->tail),
                     selection->topk, selection->topk == 1 ? "" : "s", selection->unit,
                     selection->unit == 1 ? "" : "s"),
