@@ -48,8 +48,9 @@ KindCells cells_of(const std::vector<const Record*>& records, const std::string&
   }
   const Record* const whole = cells.attention != nullptr ? cells.attention : cells.both;
   if (whole == nullptr || !is_pipeline(*whole)) return cells;
-  const StepPart of_others = writes_kv(whole->step) ? StepPart::kBoth : StepPart::kAttention;
   const std::string attends = backend.substr(backend.rfind('+') + 1);
+  if (!whole->layer.selection.exists()) return cells_of(records, attends, kind);
+  const StepPart of_others = writes_kv(whole->step) ? StepPart::kBoth : StepPart::kAttention;
   for (const Record* r : records) {
     if (record_kind(*r) != kind || r->step != of_others) continue;
     cells.sharing = r->model_layers.layers - whole->model_layers.layers;
@@ -101,6 +102,9 @@ std::string lack_of(const KindCells& cells, const std::string& kind) {
   if (counts_in_step(*r) && cells.lacks_sharing()) {
     return fmt::format("{}: attention of {} layers that share lists was not measured", kind,
                        cells.sharing);
+  }
+  if (counts_in_step(*r) && r == cells.both) {
+    return fmt::format("{}: measured behind the write only, which other layers lack", kind);
   }
   const std::string reason = r->reason().empty() ? "" : ": " + r->reason();
   return fmt::format("{}: {}{}", kind, verdict_word(*r), reason);

@@ -50,6 +50,7 @@ struct KindCells {
   }
 };
 
+/// Of a pipeline, whose layers without chosen keys are its attention's.
 [[nodiscard]] KindCells cells_of(const std::vector<const Record*>& records,
                                  const std::string& backend, const std::string& kind);
 [[nodiscard]] ModelStepPart part_of(const KindCells& cells, bool with_write);

@@ -180,25 +180,23 @@ std::optional<ModelStep> best_of_kinds(const StepRecords& step,
                                        const std::vector<std::string>& kinds) {
   std::vector<std::string> backends = distinct(records, record_backend);
   std::erase_if(backends, [&](const std::string& each) { return !was_tried(records, each); });
-  // Attention without the choice of keys is faster than any pipeline.
-  const auto of_pipelines = [&](const std::string& backend) {
-    return std::ranges::any_of(
-        records, [&](const Record* r) { return r->backend == backend && is_pipeline(*r); });
-  };
-  if (!std::ranges::all_of(backends, of_pipelines)) std::erase_if(backends, of_pipelines);
   if (backends.size() < 2 || !missing_kinds(step, kinds).empty()) return std::nullopt;
   for (const bool with_write : {true, false}) {
     ModelStep best = blank_step(step, records.front()->device);
     std::size_t found = 0;
     for (const std::string& kind : kinds) {
       std::vector<ModelStepPart> fastest;
+      bool chooses = false;  // its own keys: attention without that is faster than any pipeline
       for (const std::string& backend : backends) {
         const KindCells cells = cells_of(records, backend, kind);
         const bool write = with_write && !writes_nothing(cells);
         const bool has_time = write ? cells.has_write() : cells.has_attention();
         if (!has_time && !cells.is_skipped()) continue;
         const std::vector<ModelStepPart> parts = parts_of(cells, write);
-        if (fastest.empty() || us_of(parts) < us_of(fastest)) fastest = parts;
+        const bool is_whole = is_pipeline(parts.front().step);
+        if (chooses && !is_whole) continue;
+        if (is_whole > chooses || fastest.empty() || us_of(parts) < us_of(fastest)) fastest = parts;
+        chooses = is_whole;
       }
       if (!fastest.empty()) ++found;
       best.parts.insert(best.parts.end(), fastest.begin(), fastest.end());

@@ -57,8 +57,8 @@ struct ModelStep {
 /// where there are several backends the best of each kind. A cell counts that claims a speed and is
 /// not mistrusted. Of a layer's parts `both` counts, else attention and kv_write together where all
 /// layers with keys have it, else attention alone. Whoever attends, keys are chosen by the fastest
-/// indexer and the fastest selector on the device. A pipeline chooses its own; it is the best of a
-/// kind only among other pipelines.
+/// indexer and the fastest selector on the device. A pipeline chooses its own, and its layers
+/// without chosen keys are those of its attention; where a kind has one, the best is a pipeline.
 [[nodiscard]] std::vector<ModelStep> model_steps(const RunResult& run);
 
 [[nodiscard]] Json model_steps_json(const RunResult& run);

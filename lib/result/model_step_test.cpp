@@ -162,8 +162,36 @@ TEST(ModelSteps, take_a_pipeline_for_attention_and_the_choice_of_its_keys) {
       run_with_layers({whole, sliding, alone, layer_record("sliding", "a", 31),
                        sparse(layer_record("full", "b", 90)), layer_record("sliding", "b", 32)}));
   ASSERT_EQ(steps.size(), 4u);
-  EXPECT_EQ(steps[3].parts[0].backend, "b") << "without a choice of keys the best is of attention";
-  EXPECT_TRUE(steps[3].lacks_choice);
+  EXPECT_EQ(steps[3].parts[0].backend, "x+y+a") << "b's attention is faster, and chooses nothing";
+  EXPECT_FALSE(steps[3].lacks_choice);
+}
+
+TEST(ModelSteps, take_layers_without_chosen_keys_of_a_pipelines_attention) {
+  const Record whole = sparse(layer_record("full", "x+y+a", 110, StepPart::kPipeline));
+  const Record refusal =
+      refused(layer_record("sliding", "x+y+a", 0, StepPart::kPipeline), "no selection");
+  const Record alone = sparse(layer_record("full", "a", 100));
+  const auto steps =
+      model_steps(run_with_layers({whole, refusal, alone, layer_record("sliding", "a", 30)}));
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_DOUBLE_EQ(steps[0].us(), 12 * 110 + 36 * 30 + 2 * 10);
+  EXPECT_EQ(steps[0].parts[1].backend, "a");
+  EXPECT_TRUE(steps[1].lacks_choice);
+  EXPECT_DOUBLE_EQ(steps[2].us(), steps[0].us());
+  EXPECT_DOUBLE_EQ(
+      model_steps(run_with_layers({alone, layer_record("sliding", "a", 30), whole}))[2].us(),
+      steps[0].us())
+      << "in any order";
+
+  // Linear layers are another backend's, which the best of each kind stands for.
+  Record state = linear(layer_record("sliding", "a", 0));
+  state = refused(state, "no recurrent layers");
+  const auto hybrid = model_steps(run_with_layers(
+      {whole, linear(refusal), alone, state, linear(layer_record("sliding", "g", 20))}));
+  ASSERT_EQ(hybrid.size(), 4u);
+  EXPECT_EQ(hybrid[0].reason, "sliding: unsupported: no recurrent layers");
+  EXPECT_DOUBLE_EQ(hybrid[3].us(), 12 * 110 + 36 * 20 + 2 * 10);
+  EXPECT_FALSE(hybrid[3].lacks_choice);
 }
 
 TEST(ModelSteps, add_the_attention_of_layers_that_share_lists_to_a_pipeline) {
@@ -174,9 +202,10 @@ TEST(ModelSteps, add_the_attention_of_layers_that_share_lists_to_a_pipeline) {
   alone.model_layers = {"full", 12, 12, ""};
   index.model_layers = {"full", 4, 12, ""};
   const auto steps = model_steps(run_with_layers({whole, alone, index}));
-  ASSERT_EQ(steps.size(), 2u);
+  ASSERT_EQ(steps.size(), 3u);
   EXPECT_DOUBLE_EQ(steps[0].us(), 4 * 110 + 8 * 100 + 10) << "planned once";
   EXPECT_DOUBLE_EQ(steps[1].us(), 12 * 100 + 4 * 5 + 2 * 10);
+  EXPECT_DOUBLE_EQ(steps[2].us(), steps[0].us());
   alone.backend = "b";
   EXPECT_EQ(model_steps(run_with_layers({whole, alone}))[0].reason,
             "full: attention of 8 layers that share lists was not measured");
@@ -192,6 +221,9 @@ TEST(ModelSteps, take_a_pipeline_behind_the_write_for_all_of_a_layer) {
   EXPECT_FALSE(step.lacks_choice);
   EXPECT_DOUBLE_EQ(step.us(), 12 * 120 + 36 * 35 + 2 * 10);
   EXPECT_EQ(step.parts[0].step, StepPart::kLayer);
+  const Record unwritten = layer_record("sliding", "a", 30);
+  EXPECT_EQ(model_steps(run_with_layers({whole, unwritten}))[0].reason,
+            "full: measured behind the write only, which other layers lack");
 
   whole.model_layers = {"full", 4, 12, ""};  // of 12, whose keys 4 take
   Record both = sparse(layer_record("full", "a", 105, StepPart::kBoth));
