@@ -85,6 +85,9 @@ std::vector<Case> families() {
                             .groups = SelectionGroups::kKvHeads,
                             .padding = SelectionPadding::kFront};
   cases.push_back(chosen);
+  chosen.id = "chosen_keys_of_heads";
+  chosen.layer.selection = {.topk = 9, .groups = SelectionGroups::kHeads};
+  cases.push_back(chosen);
   Case chunks = case_of("chunks", ForwardMode::kExtend, 4, 2, {{30, 300}, {9, 9}, {5, 2}, {1, 65}});
   chunks.layer.attention_chunk = 16;
   cases.push_back(chunks);
@@ -341,6 +344,23 @@ TEST(ReferenceMemory, is_64_MiB_a_thread_until_contexts_are_long) {
   EXPECT_EQ(memory_need(c, 1000, 5), std::int64_t{5 * 32 * 64} << 20) << "of each fill";
   c.requests[0].kv_len = std::int64_t{1} << 30;
   EXPECT_EQ(memory_need(c, 1), std::int64_t{128} << 30);
+}
+
+// Double sparsity with as many heavy tokens as a context has.
+TEST(ListsOfHeads, of_all_keys_are_dense_attention) {
+  Case sparse = case_of("all_tokens", ForwardMode::kDecode, 4, 2, {{1, 1}, {1, 17}, {1, 300}});
+  sparse.layer.selection = {.topk = 300, .groups = SelectionGroups::kHeads};
+  Case dense = sparse;
+  dense.layer.selection = {};
+  const Contents contents(dense, Fill::kNormal);
+  const std::vector<RowId> ids = sample_rows(dense, kEveryRow);
+  const std::vector<ReferenceRow> all = evaluate_rows(dense, contents, ids);
+  const std::vector<ReferenceRow> chosen = evaluate_rows(sparse, contents, ids);
+  ASSERT_EQ(chosen.size(), 3u * 4);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    expect_near(chosen[i].out, all[i].out, 1e-12);
+    EXPECT_NEAR(chosen[i].lse, all[i].lse, 1e-12);
+  }
 }
 
 }  // namespace

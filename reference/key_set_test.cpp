@@ -186,7 +186,7 @@ TEST(KeySet, shows_the_chosen_keys_that_the_oracle_shows) {
     layer.heads_kv = 2;
     layer.selection = {.topk = draw(1, 12),
                        .unit = draw(1, 5),
-                       .groups = draw.one_in(2) ? SelectionGroups::kKvHeads : SelectionGroups::kOne,
+                       .groups = draw.of(kSelectionGroups),
                        .pattern = draw.of(kDrawnPatterns),
                        .padding = draw.of(kSelectionPaddings)};
     if (layer.selection.goes_by_pages()) layer.selection.page_size = draw(1, 9);

@@ -8,7 +8,7 @@ PATTERNS = ["uniform", "recent", "shared", "one_page", "every_page", "holes", "d
 def selection(rng, length):
     """Lists of chosen keys, most of them shorter than the context. `length` draws a number up to another."""
     wanted = {"topk": length(rng, 100), "unit": rng.choice([1, 1, 1, 2, 3, 8, 16, 128]),
-              "groups": rng.choice(["one", "kv_heads"]), "pattern": rng.choice(PATTERNS),
+              "groups": rng.choice(["one", "kv_heads", "heads"]), "pattern": rng.choice(PATTERNS),
               "padding": rng.choice(["end", "front", "repeat"])}
     if min(wanted["topk"], wanted["unit"]) > 1:
         wanted["tail"] = rng.choice(["counted", "open", "own"])

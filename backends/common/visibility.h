@@ -110,9 +110,10 @@ struct RequestRows {
 }
 
 /// Rows from `begin` on, at most `most`, that may have the same keys: of a layer with a selection
-/// or compressed rows those of one token, which share its list.
+/// or compressed rows those of one token, or of one of its heads, which share a list.
 [[nodiscard]] inline std::int64_t rows_of_one_list(const AttentionLayer& layer, std::int64_t begin,
                                                    std::int64_t most) {
+  if (layer.selection.exists() && layer.selection.groups == SelectionGroups::kHeads) return 1;
   const std::int64_t group = layer.group_size();
   return layer.gathers_keys() ? std::min(most, group - begin % group) : most;
 }

@@ -23,10 +23,10 @@ class CpuFlashBackend final : public Backend {
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
     return unsupported_by_default(
-        problem,
-        kKernelFeatures | Features{Feature::kLatent, Feature::kItems, Feature::kSpans,
-                                   Feature::kAlibi, Feature::kSelection, Feature::kHierarchy,
-                                   Feature::kCompressed, Feature::kLatentSinks});
+        problem, kKernelFeatures | Features{Feature::kLatent, Feature::kItems, Feature::kSpans,
+                                            Feature::kAlibi, Feature::kSelection,
+                                            Feature::kListsOfHeads, Feature::kHierarchy,
+                                            Feature::kCompressed, Feature::kLatentSinks});
   }
   /// Contiguous rows that share their scales: one of the tensor, of the head or of the request; and
   /// latent rows with the scales of their blocks inside.

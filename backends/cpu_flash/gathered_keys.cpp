@@ -36,11 +36,11 @@ std::int64_t load_listed_keys(const ForwardBatch& batch, const Item& item, std::
                               std::int64_t end, std::int32_t* to) {
   const AttentionLayer& layer = batch.problem->layer;
   const std::int64_t unit = layer.selection.unit;
-  const int group = layer.group_size();
-  const std::int64_t token = item.row_begin / group;
+  const std::int64_t token = item.row_begin / layer.group_size();
   const std::int64_t place = batch.kv_len(item.request) - batch.q_len(item.request) + token;
-  const std::span<const std::int32_t> list = listed_units(
-      batch, first_token(batch, item.request) + token, layer.selection_group(item.kv_head * group));
+  const std::span<const std::int32_t> list =
+      listed_units(batch, first_token(batch, item.request) + token,
+                   list_of_row(layer, item.row_begin, item.kv_head));
   std::int64_t count = 0;
   for (std::int64_t i = begin; i < end; ++i) {
     const std::int64_t entry = list[to_size(i / unit)];
@@ -53,13 +53,18 @@ std::int64_t load_listed_keys(const ForwardBatch& batch, const Item& item, std::
 
 }  // namespace
 
+int list_of_row(const AttentionLayer& layer, std::int64_t row, int kv_head) {
+  const int group = layer.group_size();
+  return layer.selection_group(kv_head * group + static_cast<int>(row % group));
+}
+
 std::int64_t keys_of_list(const ForwardBatch& batch, const AttentionLayer& layer,
                           std::int64_t request, std::int64_t row, int kv_head) {
   const std::int64_t token = row / layer.group_size();
   if (!batch.chosen) {
     return layer.compressed_rows(batch.kv_len(request) - batch.q_len(request) + token + 1);
   }
-  const int list = layer.selection_group(kv_head * layer.group_size());
+  const int list = list_of_row(layer, row, kv_head);
   return std::ssize(batch.chosen->list(first_token(batch, request) + token, list)) *
          layer.selection.keys_of_entry();
 }
@@ -68,7 +73,7 @@ KeyRun window_beside_list(const ForwardBatch& batch, const AttentionLayer& layer
                           std::int64_t request, std::int64_t row, int kv_head) {
   const int group = layer.group_size();
   const std::int64_t end = batch.kv_len(request) - batch.q_len(request) + row / group + 1;
-  std::int64_t keys = layer.selection.window_of(layer.selection_group(kv_head * group));
+  std::int64_t keys = layer.selection.window_of(list_of_row(layer, row, kv_head));
   if (layer.compress_ratio > 0) {
     keys = layer.sliding_window_size < 0 ? end : layer.sliding_window_size + 1;
   }

@@ -12,6 +12,9 @@
 // Which keys rows read in a layer in which these are no run (AttentionLayer::gathers_keys).
 namespace attnbench::cpu_flash {
 
+/// Which of its token's lists a row of a request has, which is token * group + head of the KV head.
+[[nodiscard]] int list_of_row(const AttentionLayer& layer, std::int64_t row, int kv_head);
+
 /// Keys that a list of the KV head names for the token of `row` of a request, entries that name
 /// none counted, too; or its compressed rows, where all of them are seen.
 [[nodiscard]] std::int64_t keys_of_list(const ForwardBatch& batch, const AttentionLayer& layer,

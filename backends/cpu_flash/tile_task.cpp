@@ -256,7 +256,7 @@ void run_units(const ForwardBatch& batch, const Item& planned, const Kernels& ke
   const std::int64_t unit = layer.selection.unit, group = layer.group_size();
   const std::span<const float> scores =
       listed_scores(batch, first_token(batch, planned.request) + planned.row_begin / group,
-                    layer.selection_group(planned.kv_head * static_cast<int>(group)));
+                    list_of_row(layer, planned.row_begin, planned.kv_head));
   const TileWork work = work_of(batch, planned, 0, false, kernels, g, s);
   std::fill_n(s.units.highest, planned.rows(), kMinusInfinity);
   std::fill_n(s.units.sum, planned.rows(), 0.0f);

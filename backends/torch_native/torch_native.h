@@ -20,7 +20,7 @@ class TorchNativeBackend final : public Backend {
   [[nodiscard]] Support supports(const Problem& problem) const override {
     return unsupported_by_default(
         problem, kKernelFeatures | Features{Feature::kLatent, Feature::kItems, Feature::kAlibi,
-                                            Feature::kSelection});
+                                            Feature::kSelection, Feature::kListsOfHeads});
   }
   /// All of them.
   [[nodiscard]] std::vector<KvLayout> formats(const Problem&) const override {

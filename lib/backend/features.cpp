@@ -38,6 +38,8 @@ Support unsupported_by_default(const Problem& problem, Features named, std::stri
       {Feature::kSpans, spans, "no spans that see both ways"},
       {Feature::kBlocks, causal_block > 1, "no block diffusion"},
       {Feature::kSelection, selection.exists(), "no chosen keys: it reads all that the mask shows"},
+      {Feature::kListsOfHeads, selection.groups == SelectionGroups::kHeads,
+       "no lists of each query head: those of a KV head read the same keys"},
       {Feature::kHierarchy, selection.is_hierarchical(),
        "no hierarchical sparse attention: its lists are all that a query sees, in one softmax"},
       {Feature::kCompressed, compress_ratio > 0,

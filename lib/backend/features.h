@@ -22,6 +22,7 @@ enum class Feature : std::uint8_t {
   kSpans,           ///< bidirectional spans inside a causal prompt
   kBlocks,          ///< block diffusion
   kSelection,       ///< keys that another kernel chose for each query
+  kListsOfHeads,    ///< chosen keys of each query head
   kHierarchy,       ///< chosen keys beside a window, or weighed by units
   kCompressed,      ///< compressed rows beside a window
   kWindow,          ///< a sliding window

@@ -33,6 +33,8 @@ const Example kExamples[] = {
     {Feature::kSpans, [](Problem& p) { p.spans = true; }, "no spans that see both ways"},
     {Feature::kBlocks, [](Problem& p) { p.layer.causal_block = 32; }, "no block diffusion"},
     {Feature::kSelection, [](Problem& p) { p.layer.selection.topk = 8; }, "no chosen keys"},
+    {Feature::kListsOfHeads, [](Problem& p) { p.layer.selection.groups = SelectionGroups::kHeads; },
+     "no lists of each query head"},
     {Feature::kHierarchy, [](Problem& p) { p.layer.selection.window = 8; },
      "no hierarchical sparse attention"},
     {Feature::kWindow, [](Problem& p) { p.layer.sliding_window_size = 0; }, "no sliding window"},

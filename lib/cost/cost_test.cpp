@@ -459,6 +459,7 @@ TEST(CeilingsOfBackend, double_where_a_gpu_multiplies_in_fp8) {
 /// Pairs and keys counted one by one through the reference's masks, which share no code with Cost.
 void expect_matches_enumeration(const Case& c) {
   const int groups = c.layer.selection_groups();
+  const int readers = std::min(groups, c.layer.heads_kv);  // of rows of their own
   std::int64_t pairs = 0, streamed = 0;
   std::set<std::tuple<int, std::int64_t, std::int64_t, int>> unique;  // (kind, owner, key, group)
   for (std::size_t i = 0; i < c.requests.size(); ++i) {
@@ -469,7 +470,7 @@ void expect_matches_enumeration(const Case& c) {
       for (int group = 0; group < groups; ++group) {
         reference::keys_seen_by(c.layer, r, token, group * c.layer.heads_q / groups)
             .for_each_in(0, c.layer.cached_keys(r.kv_len), [&](reference::VisibleKeys::Key key) {
-              seen.emplace(key.index, group);
+              seen.emplace(key.index, group * readers / groups);
               ++pairs;
             });
       }
@@ -491,7 +492,7 @@ void expect_matches_enumeration(const Case& c) {
   }
   const Cost cost = count_cost(c);
   const bool latent = c.layer.family == Family::kLatent;
-  const std::int64_t per_row = (c.layer.heads_kv / groups) *
+  const std::int64_t per_row = (c.layer.heads_kv / readers) *
                                (c.layer.head_dim_qk + (latent ? 0 : c.layer.head_dim_v)) *
                                size_bytes(c.kv_cache.dtype);
   EXPECT_EQ(cost.visible_pairs, (pairs + groups - 1) / groups) << c.id;

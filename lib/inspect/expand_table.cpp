@@ -14,6 +14,7 @@
 #include "lib/engines/engine_setup_of.h"
 #include "lib/inspect/expand_report.h"
 #include "lib/inspect/expanded_case.h"
+#include "lib/inspect/lists_text.h"
 #include "lib/view/abridged_array.h"
 #include "lib/view/table.h"
 #include "lib/view/text_layout.h"
@@ -23,34 +24,6 @@ namespace attnbench {
 namespace {
 
 constexpr std::size_t kWidth = 100;
-
-/// ", before a window of 512 keys, which all heads see".
-std::string window_text(const Selection& rule) {
-  if (rule.window == 0) return "";
-  const std::string who = rule.fuses_window       ? ", which all heads see"
-                          : rule.window_heads > 0 ? ""
-                                                  : " that no head sees";
-  const std::string alone = rule.window_heads > 0
-                                ? fmt::format("; {} KV head{} only the window", rule.window_heads,
-                                              rule.window_heads == 1 ? " sees" : "s see")
-                                : "";
-  return fmt::format(", before a window of {} keys{}{}", rule.window, who, alone);
-}
-
-const char* score_text(SelectionScore score) {
-  switch (score) {
-    case SelectionScore::kSum:
-    case SelectionScore::kMax:
-      return "maxima";
-    case SelectionScore::kGroup:
-      return "representations, summed over a group's heads";
-    case SelectionScore::kHead:
-      return "representations, the best of a group's heads";
-    case SelectionScore::kBounds:
-      return "bounds of their keys";
-  }
-  return "?";
-}
 
 std::string geometry_text(const Case& c) {
   const AttentionLayer& l = c.layer;
@@ -87,16 +60,7 @@ std::string geometry_text(const Case& c) {
   if (l.compress_ratio > 0) {
     parts.push_back(fmt::format("compressed rows of {} tokens", l.compress_ratio));
   }
-  if (const Selection& chosen = l.selection; chosen.exists()) {
-    parts.push_back(
-        fmt::format("lists of {} {}{}{}, {}{}", chosen.topk, chosen.compressed ? "rows" : "keys",
-                    chosen.keys_of_entry() > 1 ? fmt::format(" x {}", chosen.unit) : "",
-                    chosen.has_tail() ? fmt::format(", tail {}", to_string(chosen.tail)) : "",
-                    to_string(chosen.pattern), l.selection_groups() > 1 ? ", by KV head" : "") +
-        (chosen.scores_in_bf16() ? fmt::format(", by {}", score_text(chosen.score)) : "") +
-        (chosen.weighs_units() ? ", each entry weighed" : "") +
-        (chosen.has_landmarks ? ", landmarks unseen" : "") + window_text(chosen));
-  }
+  if (l.selection.exists()) parts.push_back(lists_text(l));
   if (std::ranges::any_of(c.requests, [](const Request& r) { return !r.items.empty(); })) {
     parts.emplace_back("items apart from each other");
   }

@@ -119,11 +119,13 @@ struct AttentionLayer {
   [[nodiscard]] constexpr int query_variants() const { return dual_chunk.exists() ? 3 : 1; }
   /// Lists of chosen keys that a query token has.
   [[nodiscard]] constexpr int selection_groups() const {
-    return selection.groups == SelectionGroups::kKvHeads ? heads_kv : 1;
+    if (selection.groups == SelectionGroups::kOne) return 1;
+    return selection.groups == SelectionGroups::kKvHeads ? heads_kv : heads_q;
   }
   /// The one that a query head reads.
   [[nodiscard]] constexpr int selection_group(int head) const {
-    return selection.groups == SelectionGroups::kKvHeads ? head / group_size() : 0;
+    if (selection.groups == SelectionGroups::kOne) return 0;
+    return selection.groups == SelectionGroups::kKvHeads ? head / group_size() : head;
   }
   /// Length of a row of queries.
   [[nodiscard]] constexpr int query_dim() const { return query_variants() * head_dim_qk; }

@@ -8,12 +8,21 @@
 
 namespace attnbench {
 
-/// Which query heads share a list of chosen keys: all of the rank (DeepSeek-V3.2), or those of a KV
-/// head (MiniMax-M3, NSA).
-enum class SelectionGroups : std::uint8_t { kOne, kKvHeads };
-inline constexpr std::array kSelectionGroups = {SelectionGroups::kOne, SelectionGroups::kKvHeads};
+/// Which query heads share a list of chosen keys: all of the rank (DeepSeek-V3.2), those of a KV
+/// head (MiniMax-M3, NSA), or none with another (double sparsity).
+enum class SelectionGroups : std::uint8_t { kOne, kKvHeads, kHeads };
+inline constexpr std::array kSelectionGroups = {SelectionGroups::kOne, SelectionGroups::kKvHeads,
+                                                SelectionGroups::kHeads};
 [[nodiscard]] constexpr std::string_view to_string(SelectionGroups groups) {
-  return groups == SelectionGroups::kOne ? "one" : "kv_heads";
+  switch (groups) {
+    case SelectionGroups::kOne:
+      return "one";
+    case SelectionGroups::kKvHeads:
+      return "kv_heads";
+    case SelectionGroups::kHeads:
+      return "heads";
+  }
+  return "?";
 }
 
 /// Which units stand in a list that cannot have all. It decides how much of what a kernel loads is

@@ -83,7 +83,8 @@ const std::vector<Field<AttentionLayer>>& selection_fields() {
        .exists = has_lists},
       {.name = "selection/groups",
        .access = word<kSelectionGroups, &L::selection, &S::groups>(),
-       .says = "Which query heads share a list: all of the rank, or those of a KV head",
+       .says =
+           "Which query heads share a list: all of the rank, those of a KV head, or none: heads",
        .column = "selection_groups",
        .exists = has_lists},
       {.name = "selection/pattern",

@@ -77,12 +77,13 @@ bool check_hierarchy(const ScenarioMap& map, const AttentionLayer& layer, Proble
     return refuse("landmarks", "landmarks of units of 1 key",
                   "the last key of a unit represents the others: unit: 64");
   }
-  if (rule.window_heads > 0 && rule.window_heads >= layer.selection_groups()) {
+  const bool by_kv_head = rule.groups == SelectionGroups::kKvHeads;
+  if (rule.window_heads > 0 && (!by_kv_head || rule.window_heads >= layer.heads_kv)) {
     return refuse("window_heads",
                   fmt::format("window_heads {} of {}", rule.window_heads,
-                              rule.groups == SelectionGroups::kOne
-                                  ? "lists that all heads share"
-                                  : fmt::format("{} KV heads", layer.heads_kv)),
+                              by_kv_head ? fmt::format("{} KV heads", layer.heads_kv)
+                              : rule.groups == SelectionGroups::kOne ? "lists that all heads share"
+                                                                     : "lists of each query head"),
                   "KV heads without a list stand beside others with groups: kv_heads");
   }
   if (!rule.is_hierarchical() || (!rule.has_tail() && !rule.takes_maxima())) return true;
@@ -154,7 +155,9 @@ KeySection selection_section() {
         "those that a selector takes, `topk` - 1, while it is `open` (GLM-5.3-Flash); or always an "
         "entry of its `own` (Step 5)."},
        {"groups", word(&Selection::groups, kSelectionGroups),
-        "Which query heads share a list: all, or those of a KV head."},
+        "Which query heads share a list: all, those of a KV head, or none, each of the `heads` "
+        "with "
+        "its own (double sparsity)."},
        {"pattern",
         by_hand(read_pattern, list_of_words(words_of(kDrawnPatterns)) + ", or a map", "uniform",
                 "pattern"),

@@ -19,6 +19,9 @@ class ChosenList {
     const int groups = step.layer.selection_groups();
     int group = step.layer.selection_group(head);
     if (fault_ == Fault::kListOfNextGroup) group = (group + 1) % groups;
+    if (fault_ == Fault::kListOfKvHead) {
+      group = step.layer.selection_group(head - head % step.layer.group_size());
+    }
     const std::int64_t list = token * groups + group;
     entries_ = step.batch.topk_indices + list * columns_;
     counted_ = step.batch.topk_length[list];

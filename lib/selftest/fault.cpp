@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 95> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 96> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -34,6 +34,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 95> kNames{{
     {Fault::kIgnoresTopkLength, "chosen keys: no topk_length"},
     {Fault::kTakesMissingEntryForLastKey, "chosen keys: -1 for the last key"},
     {Fault::kListOfNextGroup, "chosen keys: the next group's"},
+    {Fault::kListOfKvHead, "chosen keys: one per KV head"},
     {Fault::kCountsDuplicatesOnce, "chosen keys: duplicates once"},
     {Fault::kListOnePageLate, "chosen keys: a page late"},
     {Fault::kListDropsLastEntry, "chosen keys: one entry fewer"},

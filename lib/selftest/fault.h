@@ -37,6 +37,7 @@ enum class Fault : std::uint8_t {
   kIgnoresTopkLength,
   kTakesMissingEntryForLastKey,
   kListOfNextGroup,
+  kListOfKvHead,
   kCountsDuplicatesOnce,
   kListOnePageLate,
   kListDropsLastEntry,

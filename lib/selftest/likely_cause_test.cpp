@@ -194,6 +194,8 @@ TEST(LikelyCause, of_a_list_of_chosen_keys_is_named) {
   expect_cause(Fault::kIgnoresTopkLength, repeat, "entries of a list behind its topk_length");
   expect_cause(Fault::kTakesMissingEntryForLastKey, front, "an entry of -1 read as the last key");
   expect_cause(Fault::kListOfNextGroup, groups, "the list of group ");
+  const Case heads = with_selection(plain, {.topk = 9, .groups = SelectionGroups::kHeads});
+  expect_cause(Fault::kListOfKvHead, heads, "the list of group ");
   const Case twice = with_selection(plain, {.topk = 9, .pattern = SelectionPattern::kDuplicates});
   expect_cause(Fault::kCountsDuplicatesOnce, twice, "keys that a list names twice counted once");
   // A query of one key would be left without any.

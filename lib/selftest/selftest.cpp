@@ -180,6 +180,10 @@ std::vector<Case> selftest_cases() {
                            .unit = 4,
                            .groups = SelectionGroups::kKvHeads,
                            .padding = SelectionPadding::kFront};
+  // Lists of query heads, of which two read the same KV head.
+  Case of_heads =
+      small_case("chosen_by_heads", ForwardMode::kDecode, DType::kF32, {{1, 1}, {1, 9}, {1, 33}});
+  of_heads.layer.selection = {.topk = 8, .groups = SelectionGroups::kHeads};
   // Pages before a window, of which most queries' window cuts one, each with a softmax of its own.
   Case hierarchy = small_case("hierarchy", ForwardMode::kExtend, DType::kF32,
                               {{1, 2}, {7, 7}, {1, 30}, {6, 41}});
@@ -268,10 +272,10 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed,      window,    tree,   chunks,     dual,        blocks,
-          spans,      chosen,    units,  hierarchy,  landmarks,   split_heads,
-          duplicates, fp8,       latent, compressed, chosen_rows, delta_net,
-          kimi_delta, lightning, mamba2, draft,      long_context};
+  return {mixed,       window,     tree,      chunks,   dual,       blocks,
+          spans,       chosen,     units,     of_heads, hierarchy,  landmarks,
+          split_heads, duplicates, fp8,       latent,   compressed, chosen_rows,
+          delta_net,   kimi_delta, lightning, mamba2,   draft,      long_context};
 }
 
 }  // namespace attnbench

@@ -66,12 +66,18 @@ struct Running {
   }
 };
 
+/// All heads share one, those of a KV head do, or none does.
+std::int64_t lists_of_token(const AttentionLayer& layer) {
+  if (layer.selection.groups == SelectionGroups::kOne) return 1;
+  return layer.selection.groups == SelectionGroups::kHeads ? layer.heads_q : layer.heads_kv;
+}
+
 /// How often the list of the token under `head` names the key.
 std::int64_t times_named(const Case& c, const Request& request, std::int64_t token,
                          std::int64_t key, int head) {
   const Selection& rule = c.layer.selection;
   const ChosenKeys lists = lists_of(c.layer, request, 0, request.q_len);
-  const std::int64_t groups = rule.groups == SelectionGroups::kOne ? 1 : c.layer.heads_kv;
+  const std::int64_t groups = lists_of_token(c.layer);
   const std::int64_t group = head * groups / c.layer.heads_q;
   const std::int64_t list = token * groups + group;
   const bool sees_window = rule.fuses_window || group < rule.window_heads;
@@ -100,7 +106,7 @@ Real weight_of_unit(const Case& c, const Request& request, std::int64_t token, s
                     int head, double& largest) {
   const Selection& rule = c.layer.selection;
   const ChosenKeys lists = lists_of(c.layer, request, 0, request.q_len);
-  const std::int64_t groups = rule.groups == SelectionGroups::kOne ? 1 : c.layer.heads_kv;
+  const std::int64_t groups = lists_of_token(c.layer);
   const std::int64_t list = token * groups + head * groups / c.layer.heads_q;
   Real weight = 0;
   for (std::int64_t i = 0; i < lists.lengths[static_cast<std::size_t>(list)]; ++i) {

@@ -232,7 +232,8 @@ typedef struct attnbench_problem {
    * none, wherever it is. A unit that a list names twice, see topk_repeats, takes part twice. */
   int64_t topk; /* columns of a list */
   int64_t topk_unit;
-  int32_t topk_groups; /* lists of a query token; query head h reads list h * topk_groups / Hq */
+  /* Lists of a query token, 1, Hkv or Hq: query head h reads list h * topk_groups / Hq. */
+  int32_t topk_groups;
   /* 1: columns at or behind topk_length hold units, too, and must be left out. 0: they hold -1. */
   attnbench_bool topk_length_counts;
   /* 1: a list may name a unit more than once. Only then a list can have more keys than the query
