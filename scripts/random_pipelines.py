@@ -12,7 +12,7 @@ import random
 import sys
 
 from random_scenarios import CHECKS, PAGE_SIZES, length, main
-from random_selections import scored
+from random_selections import labels, scored
 
 CHECKS_OF_PIPELINES = CHECKS | {"measure": CHECKS["measure"] | {"step": ["pipeline", "layer"], "samples": [1, 4]}}
 
@@ -41,6 +41,10 @@ def mix(seed, index):
     modes = rng.choice([["decode"], ["decode"], ["extend"], ["decode", "extend"], ["target_verify"]])
     made["batch"] = [entry(rng, mode) | {"name": f"e{i}"} for i, mode in enumerate(modes)]
     made["batch"][0] |= {"kv_len" if modes[0] == "decode" else "prefix_len": 150 + length(rng, 500)}
+    # By numbers of its own: the others of a seed stay what they were.
+    chooser = random.Random(f"{seed}/{index}/labels")
+    if modes == ["decode"] and "head_dim" in made["model"] and chooser.random() < 0.3:
+        wanted = labels(chooser, made["model"]["head_dim"], length)
     unit = wanted.get("unit", 1)
     made["kv_cache"] = {"page_size": max(rng.choice(PAGE_SIZES) // unit, 1) * unit,
                         "placement": rng.choice(["contiguous", "shuffled", "reversed"])}

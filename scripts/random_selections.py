@@ -76,3 +76,12 @@ def scored(rng, heads_kv, length):
         return wanted | {"score": "max"}
     return wanted | {"score": rng.choice(["group", "head", "bounds"]), "window_keys": length(rng, 100),
                      "fusion": rng.random() < 0.7, "softmax": rng.choice(["keys", "units"]), "stale": rng.choice(["0%", "20%"])}
+
+
+def labels(rng, head_dim, length):
+    """A selection of decodes by the heavy channels of keys, with a window beside it now and then."""
+    wanted = {"topk": length(rng, 300), "groups": rng.choice(["heads", "heads", "kv_heads", "one"]), "score": "channels",
+              "channels": length(rng, head_dim)}
+    if rng.random() < 0.3:
+        wanted |= {"window_keys": length(rng, 100), "fusion": rng.random() < 0.7, "softmax": rng.choice(["keys", "units"])}
+    return wanted

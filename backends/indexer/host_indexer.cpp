@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/indexer/indexer.h"
+#include "backends/indexer/labels.h"
 #include "backends/indexer/maxima.h"
 #include "backends/indexer/representations.h"
 #include "lib/base/dtype.h"
@@ -130,8 +131,10 @@ class HostPlan final : public Plan {
 }  // namespace
 
 std::unique_ptr<Plan> HostIndexer::plan(const ForwardBatch& batch, PlanMemory&) {
-  if (batch.problem->layer.selection.takes_maxima()) return plan_maxima(batch);
-  if (batch.problem->layer.selection.scores_representations()) return plan_representations(batch);
+  const Selection& selection = batch.problem->layer.selection;
+  if (selection.takes_maxima()) return plan_maxima(batch);
+  if (selection.scores_representations()) return plan_representations(batch);
+  if (selection.scores_labels()) return plan_labels(batch);
   return std::make_unique<HostPlan>(batch);
 }
 

@@ -37,7 +37,7 @@ inline void expect_scored_keys(const Registry::Factory& make, Device& device) {
     Case c = with_step(each, StepPart::kIndexer);
     c.kv_cache.page_size = page_rows[i++ % page_rows.size()] * c.layer.selection.unit;
     if (!why_not_built(c, StepPart::kIndexer).empty()) continue;
-    if (c.layer.selection.scores_representations()) continue;  // has as many heads as the layer
+    if (c.layer.selection.scores_by_layer_heads()) continue;  // has as many heads as the layer
     const auto backend = make();
     ASSERT_TRUE(supports_step(backend->info(), c))
         << c.id << " of " << c.layer.selection.index_heads;

@@ -168,6 +168,9 @@ class PluginBackend final : public Backend {
     if (problem.step == StepPart::kIndexer && problem.layer.selection.takes_maxima()) {
       return Support::no("no maxima of units: a plug-in is not asked for them");
     }
+    if (problem.step == StepPart::kIndexer && problem.layer.selection.scores_labels()) {
+      return Support::no("no labels of heavy channels: a plug-in is not told which these are");
+    }
     const attnbench_problem asked = plugin_problem(problem);
     Message message;
     const int status = backend_.supports(backend_.self, &asked, message.data(), Message::size());

@@ -23,6 +23,11 @@ namespace attnbench {
 /// versions differ. Queries are in bf16; a page of the cache has [rows, groups, rows_of_unit(),
 /// kDim] bf16, lo before hi.
 ///
+/// Where labels are scored (SelectionScore::kChannels), heads are the layer's, and the logit of a
+/// key for a list is `scale` times the largest, of the list's heads, sum over the channels of the
+/// head's KV head of q * label. Queries are in bf16; a page of the cache has [page_size, KV heads,
+/// channels] bf16, of each key the elements in these channels.
+///
 /// A page of the cache, which the batch's block table names, is as indexer_k_quant_and_cache of
 /// vLLM leaves it: first the keys of its rows, kDim bytes of e4m3 each, then their scales in f32.
 struct IndexerInputs {
@@ -41,6 +46,8 @@ struct IndexerInputs {
   /// where there are no representations.
   const std::int32_t* unit_versions = nullptr;
   const std::int32_t* row_versions = nullptr;
+  /// [KV heads, channels] elements of a query and key, below kDim; null where there are no labels.
+  const std::int32_t* channels = nullptr;
 };
 
 }  // namespace attnbench

@@ -240,23 +240,27 @@ Count keys_seen(const Case& c) {
 /// queries see are written. A logit takes a product of each of its rows and each head's query;
 /// where it is a maximum, rows are keys of bf16 without a scale, and a head has logits of its own.
 /// A representation has rows of bf16 for each group and two versions; a group's heads may be summed
-/// before they meet it.
+/// before they meet it. A label has the heavy channels of each KV head, and of queries these are
+/// read, too.
 Cost indexer_cost(const Case& c) {
   const Selection& selection = c.layer.selection;
   const Reads reads = reads_of(over_index_cache(c));
   const Count tokens = Count(c.q_tokens()) + c.padding_q_tokens();
   const std::int64_t heads = selection.index_heads;
-  const std::int64_t query_bytes = selection.scores_in_bf16()
-                                       ? IndexerInputs::kDim * size_bytes(DType::kBF16)
-                                       : IndexerInputs::kKeyBytes;
+  const std::int64_t dim = selection.scores_labels() ? selection.channels : IndexerInputs::kDim;
+  const std::int64_t query_bytes =
+      selection.scores_in_bf16() ? dim * size_bytes(DType::kBF16) : IndexerInputs::kKeyBytes;
   const std::int64_t rows = selection.rows_of_unit();
   const std::int64_t row_bytes =
       selection.scores_representations()
           ? c.layer.selection_groups() * rows * query_bytes + 2 * kVersionBytes
-          : query_bytes;
+      : selection.scores_labels() ? c.layer.heads_kv * query_bytes
+                                  : query_bytes;
+  const std::int64_t channels =
+      selection.scores_labels() ? c.layer.heads_kv * dim * kListEntryBytes : 0;
   const Count logits = units_seen(c) * c.layer.selection_groups() * size_bytes(DType::kF32);
   const Count rest = tokens * (heads * query_bytes + kTableEntryBytes) +
-                     reads.table_entries * kTableEntryBytes + logits;
+                     reads.table_entries * kTableEntryBytes + channels + logits;
   const Count products = selection.takes_maxima() ? keys_seen(c) : units_seen(c);
   Cost cost;
   cost.kv_bytes_written = logits.value();
@@ -264,7 +268,7 @@ Cost indexer_cost(const Case& c) {
   cost.bytes_streamed = (reads.streamed_rows * row_bytes + rest).value();
   const std::int64_t of_unit =
       selection.score == SelectionScore::kGroup ? c.layer.selection_groups() : heads * rows;
-  cost.flops = (products * of_unit * (2 * IndexerInputs::kDim)).value();
+  cost.flops = (products * of_unit * (2 * dim)).value();
   return cost;
 }
 

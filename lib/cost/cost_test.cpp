@@ -133,6 +133,36 @@ TEST(Cost, of_representations_counts_a_row_of_bf16_for_each_page_before_the_wind
   EXPECT_EQ(count_cost(c).kv_bytes_written, 6 * 8 * (4 + 4 + 1) * 4) << "and a score of each entry";
 }
 
+TEST(Cost, of_labels_counts_the_heavy_channels_of_queries_and_of_each_kv_head_s_keys) {
+  Case c = batch_of(2, 1, 300);
+  c.step = StepPart::kIndexer;
+  c.kv_cache.page_size = 16;
+  c.layer.selection = {.topk = 16,
+                       .groups = SelectionGroups::kHeads,
+                       .score = SelectionScore::kChannels,
+                       .index_heads = 32,
+                       .channels = 24};
+  const Cost all = count_cost(c);
+  const std::int64_t logits = 2 * 300 * 32 * 4;
+  EXPECT_EQ(all.kv_bytes_written, logits);
+  EXPECT_EQ(all.bytes_unique,
+            2 * 300 * 8 * (24 * 2) + 2 * (32 * 24 * 2 + 4) + 2 * 19 * 4 + 8 * 24 * 4 + logits);
+  EXPECT_EQ(all.flops, 2 * 300 * 32 * 2 * 24);
+}
+
+TEST(Cost, of_lists_of_heads_counts_a_key_once_that_several_heads_of_a_kv_head_choose) {
+  Case c = batch_of(1, 1, 1000);
+  c.layer.selection = {.topk = 1000, .groups = SelectionGroups::kHeads};
+  const Cost all = count_cost(c);
+  EXPECT_EQ(all.visible_pairs, 1000);
+  EXPECT_EQ(all.kv_bytes_unique, 1000 * 8 * (128 + 128) * 2);
+  c.layer.selection.topk = 10;
+  const Cost few = count_cost(c);
+  EXPECT_EQ(few.flops, all.flops / 100);
+  EXPECT_GT(few.kv_bytes_unique, all.kv_bytes_unique / 100) << "heads choose other keys";
+  EXPECT_LE(few.kv_bytes_unique, all.kv_bytes_unique / 100 * 4);
+}
+
 TEST(Cost, of_a_pipeline_is_that_of_its_stages_and_nothing_handed_on_has_to_come_from_memory) {
   Case c = batch_of(2, 3, 100);
   c.layer.selection = {.topk = 16, .index_heads = 32};

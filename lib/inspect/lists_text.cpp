@@ -25,8 +25,8 @@ const char* groups_text(const AttentionLayer& layer) {
   return layer.selection.groups == SelectionGroups::kHeads ? ", by head" : ", by KV head";
 }
 
-const char* score_text(SelectionScore score) {
-  switch (score) {
+std::string score_text(const Selection& rule) {
+  switch (rule.score) {
     case SelectionScore::kSum:
     case SelectionScore::kMax:
       return "maxima";
@@ -36,6 +36,8 @@ const char* score_text(SelectionScore score) {
       return "representations, the best of a group's heads";
     case SelectionScore::kBounds:
       return "bounds of their keys";
+    case SelectionScore::kChannels:
+      return fmt::format("{} heavy channels", rule.channels);
   }
   return "?";
 }
@@ -48,7 +50,7 @@ std::string lists_text(const AttentionLayer& layer) {
                      chosen.keys_of_entry() > 1 ? fmt::format(" x {}", chosen.unit) : "",
                      chosen.has_tail() ? fmt::format(", tail {}", to_string(chosen.tail)) : "",
                      to_string(chosen.pattern), groups_text(layer)) +
-         (chosen.scores_in_bf16() ? fmt::format(", by {}", score_text(chosen.score)) : "") +
+         (chosen.scores_in_bf16() ? fmt::format(", by {}", score_text(chosen)) : "") +
          (chosen.weighs_units() ? ", each entry weighed" : "") +
          (chosen.has_landmarks ? ", landmarks unseen" : "") + window_text(chosen);
 }

@@ -119,10 +119,13 @@ enum class SelectionScore : std::uint8_t {
   kGroup,   ///< scale * (sum of the queries of the group's heads) . row
   kHead,    ///< the largest scale * q . row of these heads
   kBounds,  ///< likewise, of two rows that bound its keys: scale * sum of max(q lo, q hi) (Quest)
+  /// A key by its label, which has the heavy channels of its KV head in bf16: the largest scale *
+  /// sum over these channels of q k of a list's heads (double sparsity, arXiv:2408.07092).
+  kChannels,
 };
-inline constexpr std::array kSelectionScores = {SelectionScore::kSum, SelectionScore::kMax,
-                                                SelectionScore::kGroup, SelectionScore::kHead,
-                                                SelectionScore::kBounds};
+inline constexpr std::array kSelectionScores = {SelectionScore::kSum,    SelectionScore::kMax,
+                                                SelectionScore::kGroup,  SelectionScore::kHead,
+                                                SelectionScore::kBounds, SelectionScore::kChannels};
 [[nodiscard]] constexpr std::string_view to_string(SelectionScore score) {
   switch (score) {
     case SelectionScore::kSum:
@@ -135,6 +138,8 @@ inline constexpr std::array kSelectionScores = {SelectionScore::kSum, SelectionS
       return "head";
     case SelectionScore::kBounds:
       return "bounds";
+    case SelectionScore::kChannels:
+      return "channels";
   }
   return "?";
 }
@@ -166,7 +171,8 @@ struct Selection {
   std::int64_t page_size = 1;  ///< kOnePage, kEveryPage: keys of a page of the cache
   SelectionScore score = SelectionScore::kSum;
   int index_heads = 64;         ///< of the indexer that scores keys (StepPart::kIndexer); kMax: one
-                                ///< for each group; of representations: the layer's
+                                ///< for each group; of representations and labels: the layer's
+  int channels = 32;            ///< kChannels: of a label (ds_heavy_channel_num of SGLang)
   bool has_duplicates = false;  ///< kCaptured: some list names a unit more than once
   /// Latest keys of a query, its own among them, that lists leave out, together with each unit that
   /// one of them touches (SGLang's HSA, --hsa-window-size). 0: there are none.
@@ -191,13 +197,20 @@ struct Selection {
   [[nodiscard]] constexpr std::int64_t columns() const { return topk * (weighs_units() ? 2 : 1); }
   /// Whether an indexer scores the representations of units.
   [[nodiscard]] constexpr bool scores_representations() const {
-    return score >= SelectionScore::kGroup;
+    return score == SelectionScore::kGroup || score == SelectionScore::kHead ||
+           score == SelectionScore::kBounds;
+  }
+  /// Whether an indexer scores the labels of keys.
+  [[nodiscard]] constexpr bool scores_labels() const { return score == SelectionScore::kChannels; }
+  /// Whether an indexer's queries are those of the layer's heads.
+  [[nodiscard]] constexpr bool scores_by_layer_heads() const {
+    return scores_representations() || scores_labels();
   }
   /// Rows of a unit's representation for a group.
   [[nodiscard]] constexpr std::int64_t rows_of_unit() const {
     return score == SelectionScore::kBounds ? 2 : 1;
   }
-  /// Whether an indexer's queries and keys are in bf16, without scales.
+  /// Whether an indexer's queries and keys are in bf16, without weights and scales.
   [[nodiscard]] constexpr bool scores_in_bf16() const { return score != SelectionScore::kSum; }
   /// Hierarchical sparse attention: lists name complete units before the window only, since a unit
   /// that is still growing has no representation to be scored by.

@@ -13,6 +13,7 @@
 #include "lib/batch/index_scores.h"
 #include "lib/batch/indexer_inputs.h"
 #include "lib/contents/indexer_rows.h"
+#include "lib/contents/label_rows.h"
 #include "lib/contents/unit_rows.h"
 #include "lib/parts/stored_index_row.h"
 
@@ -43,9 +44,8 @@ ExactRow::ExactRow(const Contents& contents, const Case& c, const ScoreRow& row)
   const int all = selection.index_heads;
   // Each group has heads of its own where rows are in bf16.
   const int share = selection.scores_in_bf16() ? all / c.layer.selection_groups() : all;
-  const int first = selection.scores_in_bf16() ? static_cast<int>(row.group) * share : 0;
-  const int end = first + share;
-  for (int head = first; head < end; ++head) {
+  first_head_ = selection.scores_in_bf16() ? static_cast<int>(row.group) * share : 0;
+  for (int head = first_head_; head < first_head_ + share; ++head) {
     const Widened q = widened(index_query(contents, row.request, row.token, head));
     q_.insert(q_.end(), q.elements.begin(), q.elements.end());
     weights_.push_back(selection.scores_in_bf16()
@@ -57,6 +57,7 @@ ExactRow::ExactRow(const Contents& contents, const Case& c, const ScoreRow& row)
 
 ExactRow::Logit ExactRow::of_unit(std::int64_t number) const {
   if (case_->layer.selection.scores_representations()) return of_representation(number);
+  if (case_->layer.selection.scores_labels()) return of_label(number);
   return case_->layer.selection.takes_maxima() ? of_keys(number) : of_row(number);
 }
 
@@ -125,6 +126,28 @@ ExactRow::Logit ExactRow::of_representation(std::int64_t number) const {
   const double share = 0x1p-15 * static_cast<double>(of_group ? heads : 1);
   return {layer.scale * (of_group ? sum : largest),
           share * layer.scale * size_ * std::sqrt(squares)};
+}
+
+/// Each head's products are of the channels of its KV head. f32's sums lose 2^-24 of the products'
+/// sizes for each of 128 at most; four times as much has room for what tensor cores cut off.
+ExactRow::Logit ExactRow::of_label(std::int64_t key) const {
+  constexpr double kShare = 0x1p-15;
+  const AttentionLayer& layer = case_->layer;
+  Logit largest{-std::numeric_limits<double>::infinity(), 0};
+  for (std::size_t head = 0; head < weights_.size(); ++head) {
+    const int kv_head = (first_head_ + static_cast<int>(head)) / layer.group_size();
+    const LabelledKey k = labelled_key(*contents_, row_.request, key, kv_head);
+    double sum = 0, size = 0;
+    for (int i = 0; i < layer.selection.channels; ++i) {
+      const std::size_t d = to_size(heavy_channel(*contents_, kv_head, i));
+      const double product = weights_[head] * q_[head * k.size() + d] * static_cast<double>(k[d]);
+      sum += product;
+      size += std::abs(product);
+    }
+    largest.value = std::max(largest.value, layer.scale * sum);
+    largest.bound = std::max(largest.bound, kShare * layer.scale * size);
+  }
+  return largest;
 }
 
 }  // namespace attnbench

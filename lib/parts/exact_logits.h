@@ -27,10 +27,12 @@ class ExactRow {
   [[nodiscard]] Logit of_row(std::int64_t number) const;
   [[nodiscard]] Logit of_keys(std::int64_t number) const;
   [[nodiscard]] Logit of_representation(std::int64_t number) const;
+  [[nodiscard]] Logit of_label(std::int64_t key) const;
 
   const Contents* contents_;
   const Case* case_;
   ScoreRow row_;
+  int first_head_ = 0;           ///< of `heads`
   std::vector<double> q_;        ///< [heads, dim]
   std::vector<double> weights_;  ///< [heads]
   double size_ = 0;              ///< sum of |weight| |q|

@@ -6,6 +6,7 @@
 #include "lib/base/dtype.h"
 #include "lib/base/int_math.h"
 #include "lib/batch/indexer_inputs.h"
+#include "lib/contents/label_rows.h"
 #include "lib/contents/unit_rows.h"
 
 namespace attnbench {
@@ -35,6 +36,31 @@ void write_versions(const Contents& contents, const Case& c, const BatchLayout& 
   device.copy_from_host(to, versions.data(), std::span(versions).size_bytes());
 }
 
+std::byte* store_bf16(float number, std::byte* to) {
+  store(DType::kBF16, to, number);
+  return to + size_bytes(DType::kBF16);
+}
+
+void store_label(const Contents& contents, const Case& c, std::int64_t request, std::int64_t key,
+                 std::byte* to) {
+  for (int kv_head = 0; kv_head < c.layer.heads_kv; ++kv_head) {
+    const LabelledKey elements = labelled_key(contents, request, key, kv_head);
+    for (int i = 0; i < c.layer.selection.channels; ++i) {
+      to = store_bf16(elements[to_size(heavy_channel(contents, kv_head, i))], to);
+    }
+  }
+}
+
+void write_channels(const Contents& contents, const Case& c, Device& device, std::byte* to) {
+  std::vector<std::int32_t> channels;
+  for (int kv_head = 0; kv_head < c.layer.heads_kv; ++kv_head) {
+    for (int i = 0; i < c.layer.selection.channels; ++i) {
+      channels.push_back(heavy_channel(contents, kv_head, i));
+    }
+  }
+  device.copy_from_host(to, channels.data(), std::span(channels).size_bytes());
+}
+
 }  // namespace
 
 std::vector<PageOwner> page_owners(const Case& c, const BatchLayout& layout) {
@@ -53,21 +79,32 @@ std::vector<PageOwner> page_owners(const Case& c, const BatchLayout& layout) {
 }
 
 std::int64_t representation_bytes(const Case& c) {
+  if (c.layer.selection.scores_labels()) {
+    return std::int64_t{c.layer.heads_kv} * c.layer.selection.channels * size_bytes(DType::kBF16);
+  }
   return c.layer.selection_groups() * c.layer.selection.rows_of_unit() * IndexerInputs::kDim *
          size_bytes(DType::kBF16);
 }
 
 void store_representation(const Contents& contents, const Case& c, std::int64_t request,
                           std::int64_t unit, std::byte* to) {
+  if (c.layer.selection.scores_labels()) return store_label(contents, c, request, unit, to);
   for (std::int64_t group = 0; group < c.layer.selection_groups(); ++group) {
     const UnitRows rows = unit_rows(contents, request, unit, group);
     for (std::int64_t i = 0; i < c.layer.selection.rows_of_unit(); ++i) {
-      for (const float number : rows[to_size(i)]) {
-        store(DType::kBF16, to, number);
-        to += size_bytes(DType::kBF16);
-      }
+      for (const float number : rows[to_size(i)]) to = store_bf16(number, to);
     }
   }
+}
+
+PartInput channels_input(const Case& c) {
+  return {.name = "index_channels",
+          .bytes = std::int64_t{c.layer.heads_kv} * c.layer.selection.channels *
+                   static_cast<std::int64_t>(sizeof(std::int32_t)),
+          .is_parameter = true,
+          .write = [&c](const Contents& contents, Device& device, std::byte* to) {
+            write_channels(contents, c, device, to);
+          }};
 }
 
 std::vector<PartInput> version_inputs(const Case& c, const BatchLayout& layout) {

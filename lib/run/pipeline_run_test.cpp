@@ -171,6 +171,40 @@ TEST_F(PipelineRun, weighs_pages_by_the_scores_that_the_selector_has_just_left) 
       HasSubstr(" chosen keys of 30"));
 }
 
+/// An indexer that reads the heavy channels of the next KV head.
+Spoiling channels_of_next_kv_head() {
+  struct State {
+    IndexerInputs inputs;
+    std::vector<std::int32_t> channels;
+  };
+  const auto state = std::make_shared<State>();
+  return {.when_planned = [state](ForwardBatch& batch) {
+    const AttentionLayer& layer = batch.problem->layer;
+    const std::int64_t each = layer.selection.channels;
+    state->inputs = *batch.indexer;
+    state->channels.assign(state->inputs.channels, state->inputs.channels + layer.heads_kv * each);
+    std::ranges::rotate(state->channels, state->channels.begin() + each);
+    state->inputs.channels = state->channels.data();
+    batch.indexer = &state->inputs;
+  }};
+}
+
+TEST_F(PipelineRun, takes_heavy_tokens_of_each_head_by_heavy_channels) {
+  Case& c = run_.scenario.cases[0];
+  c.layer.selection = {.topk = 16,
+                       .groups = SelectionGroups::kHeads,
+                       .score = SelectionScore::kChannels,
+                       .index_heads = c.layer.heads_q,
+                       .channels = 8};
+  for (const Record& r : records()) {
+    EXPECT_EQ(r.verdict(), Verdict::kPassed) << r.backend << ": " << r.reason();
+  }
+  EXPECT_EQ(run_.filter.pipelines.size(), 2u);
+  run_.filter = {};
+  EXPECT_THAT(reason_of<indexer::HostIndexer>("spoilt+topk+cpu_flash", channels_of_next_kv_head),
+              HasSubstr(" scores key "));
+}
+
 TEST_F(PipelineRun, leaves_mixes_that_choose_no_keys_to_attention) {
   Case dense = run_.scenario.cases[0];
   dense.mix = dense.id = "dense";

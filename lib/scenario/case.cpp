@@ -166,6 +166,11 @@ std::string why_no_scores(const Case& c) {
   if (selection.groups != SelectionGroups::kOne && !selection.scores_in_bf16()) {
     return "an indexer with summed logits for each KV head is not known: groups: one";
   }
+  if (selection.scores_labels() && c.mode != ForwardMode::kDecode) {
+    return "labels of keys are scored in decodes only: prompts attend to all keys, in a mix of "
+           "their "
+           "own with selection: none";
+  }
   const auto sees_pools = [&selection](const Request& request) {
     const std::int64_t units = selection.names_complete_units()
                                    ? selection.candidates(request.kv_len - 1)

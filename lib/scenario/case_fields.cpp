@@ -110,7 +110,8 @@ const std::vector<Field<AttentionLayer>>& selection_fields() {
       {.name = "selection/score",
        .access = word<kSelectionScores, &L::selection, &S::score>(),
        .says = "What an indexer scores a unit by: the sum over heads of its row, the max of its "
-               "keys, or its representation under a group, a head or as bounds",
+               "keys, its representation under a group, a head or as bounds, or the heavy channels "
+               "of a key",
        .column = "selection_score",
        .exists = has_lists},
       {.name = "selection/index_heads",
@@ -143,6 +144,14 @@ const std::vector<Field<AttentionLayer>>& selection_fields() {
        .says = "The last key of each unit represents it, and no query sees it",
        .column = "selection_landmarks",
        .exists = has_lists},
+      {.name = "selection/channels",
+       .access = member<&L::selection, &S::channels>(),
+       .says = "Heavy channels of a key by which an indexer scores it; null: it scores otherwise",
+       .column = "selection_channels",
+       .exists =
+           [](const L& layer) {
+             return layer.selection.exists() && layer.selection.scores_labels();
+           }},
       {.name = "selection/stale",
        .access = member<&L::selection, &S::stale>(),
        .says = "Part of the units whose representation is older than they are",

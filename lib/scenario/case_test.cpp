@@ -135,6 +135,19 @@ TEST(WhyNotBuilt, has_no_pipeline_of_units_whose_open_one_nobody_lists) {
   EXPECT_EQ(why_not_built(c, StepPart::kPipeline), "") << "the query's own unit has a score";
 }
 
+TEST(WhyNotBuilt, scores_labels_in_decodes_only) {
+  Case c;
+  c.requests = {{.kv_len = 100}};
+  c.layer.selection = {.topk = 4, .score = SelectionScore::kChannels};
+  EXPECT_EQ(why_not_built(c, StepPart::kIndexer), "");
+  EXPECT_EQ(why_not_built(c, StepPart::kPipeline), "");
+  c.mode = ForwardMode::kExtend;
+  EXPECT_EQ(why_not_built(c, StepPart::kPipeline),
+            "labels of keys are scored in decodes only: prompts attend to all keys, in a mix of "
+            "their own with selection: none");
+  EXPECT_EQ(why_not_built(c, StepPart::kSelect), "") << "whoever scored them";
+}
+
 /// Two branches behind 37 tokens, one of which goes on, and a prefix of its own.
 std::vector<SharedPrefix> two_branches() {
   return {{"system", 37}, {"tools", 67, 0}, {"agent", 72, 1}, {"plain", 48, 0}, {"other", 20}};

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/batch/indexer_inputs.h"
 #include "lib/config/key_values.h"
 #include "lib/config/value_reader.h"
 #include "lib/scenario/language.h"
@@ -29,8 +30,35 @@ bool read_pattern(const YamlNode& node, Selection& selection, Problems& problems
 
 constexpr const char* kSelectionExample = "for example {topk: 2048}, or none";
 
-/// Maxima have a head for each group, and take the query's own unit themselves. Representations are
-/// scored by the layer's heads, before the window.
+/// Labels have the heavy channels of keys, each of a KV head.
+bool check_labels(const ScenarioMap& map, const AttentionLayer& layer, Problems& problems) {
+  const Selection& rule = layer.selection;
+  const auto refuse = [&](const char* key, std::string message, std::string hint) {
+    problems.add(map.place_of(key), std::move(message), std::move(hint));
+    return false;
+  };
+  if (!rule.scores_labels()) {
+    if (!map.has("channels")) return true;
+    return refuse("channels", fmt::format("channels beside score: {}", to_string(rule.score)),
+                  "score: channels scores keys by so many heavy channels");
+  }
+  if (layer.family == Family::kLatent) {
+    return refuse("score", "score: channels of a latent layer",
+                  "heavy channels are those of a KV head's keys, which latent rows are not");
+  }
+  if (rule.unit != 1) {
+    return refuse("unit", fmt::format("unit {} beside score: channels", rule.unit),
+                  "a label is of one key: unit: 1");
+  }
+  if (rule.channels <= layer.head_dim_qk) return true;
+  return refuse(
+      map.has("channels") ? "channels" : "score",
+      fmt::format("{} heavy channels of keys of {} elements", rule.channels, layer.head_dim_qk),
+      fmt::format("channels: 1 to {}", layer.head_dim_qk));
+}
+
+/// Maxima have a head for each group, and take the query's own unit themselves. Representations and
+/// labels are scored by the layer's heads.
 bool check_score(const ScenarioMap& map, AttentionLayer& layer, Problems& problems) {
   if (layer.selection.stale > 0 && !layer.selection.scores_representations()) {
     problems.add(map.place_of("stale"),
@@ -39,11 +67,13 @@ bool check_score(const ScenarioMap& map, AttentionLayer& layer, Problems& proble
     return false;
   }
   if (!layer.selection.scores_in_bf16()) return true;
-  if (layer.selection.scores_representations()) {
+  if (layer.selection.scores_by_layer_heads()) {
     if (map.has("index_heads")) {
       problems.add(map.place_of("index_heads"),
                    fmt::format("index_heads beside score: {}", to_string(layer.selection.score)),
-                   "representations are scored by the layer's own query heads");
+                   layer.selection.scores_labels()
+                       ? "labels are scored by the layer's own query heads"
+                       : "representations are scored by the layer's own query heads");
       return false;
     }
     layer.selection.index_heads = layer.heads_q;
@@ -136,7 +166,8 @@ bool read_selection(const YamlNode& node, AttentionLayer& layer, Problems& probl
     return false;
   }
   layer.selection = *selection;
-  return check_hierarchy(map, layer, problems) && check_score(map, layer, problems);
+  return check_hierarchy(map, layer, problems) && check_labels(map, layer, problems) &&
+         check_score(map, layer, problems);
 }
 
 KeySection selection_section() {
@@ -172,11 +203,14 @@ KeySection selection_section() {
         "What an indexer scores a unit by: the weighted `sum` over heads of max(0, q·k) of its one "
         "row (DeepSeek-V3.2); the `max` of q·k over its keys, where the query's own unit is above "
         "all others (MiniMax-M3); q·k of its representation, of the sum of a `group`'s heads or "
-        "the largest of a `head` (SGLang's HSA); or the largest by the `bounds` of its keys "
-        "(Quest)."},
+        "the largest of a `head` (SGLang's HSA); the largest by the `bounds` of its keys (Quest); "
+        "or a key by its heavy `channels` (double sparsity)."},
        {"index_heads", whole(&Selection::index_heads, 1),
         "Query heads of the indexer whose logits choose the keys: 64 of DeepSeek-V3.2, 32 of "
         "GLM-5."},
+       {"channels", whole(&Selection::channels, 1, IndexerInputs::kDim),
+        "Of a key those by which an indexer scores it, with `score: channels` "
+        "(--ds-heavy-channel-num of SGLang until April 2026); another set for each KV head."},
        {"window_keys", whole(&Selection::window, 1),
         "Latest keys, the query's own among them, that lists leave out with each unit that one of "
         "them touches: the window of hierarchical sparse attention (--hsa-window-size).",
