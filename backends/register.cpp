@@ -13,6 +13,7 @@
 #include "backends/cudnn/cudnn.h"
 #include "backends/gated_delta_net/gated_delta_net.h"
 #include "backends/index_builder/index_builder.h"
+#include "backends/index_writer/index_writer.h"
 #include "backends/indexer/indexer.h"
 #include "backends/mla/mla.h"
 #include "backends/paged_fa/paged_fa.h"
@@ -143,6 +144,7 @@ std::vector<Row> table() {
   add(cpu<index_builder::HostBuilder>({}));
   add(cpu<topk::HostSelector>({}));
   add(cpu<indexer::HostIndexer>({}));
+  add(cpu<index_writer::HostWriter>({}));
 
   // Around all that read a cache on a GPU.
   const auto engine = [](std::vector<Wrapper> wrappers) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs random pipelines of sparse layers, alone and behind the write of keys, and fails unless every verdict is
-passed, MISTRUSTED or unsupported.
+"""Runs random pipelines of sparse layers, alone and behind the write of keys, and then as many random layers that
+write index keys, too, and fails unless every verdict is passed, MISTRUSTED or unsupported.
 
   scripts/random_pipelines.py build/release/bin/attnbench --count 200
 
@@ -14,7 +14,9 @@ import sys
 from random_scenarios import CHECKS, PAGE_SIZES, length, main
 from random_selections import labels, scored
 
-CHECKS_OF_PIPELINES = CHECKS | {"measure": CHECKS["measure"] | {"step": ["pipeline", "layer"], "samples": [1, 4]}}
+
+def checks_of(*steps):
+    return CHECKS | {"measure": CHECKS["measure"] | {"step": list(steps), "samples": [1, 4]}}
 
 
 def model(rng):
@@ -34,10 +36,23 @@ def entry(rng, mode):
 
 
 def mix(seed, index):
-    """Pipeline `index` of a seed: all contexts have a complete unit of some query."""
-    rng = random.Random(f"{seed}/{index}/pipeline")
+    """Pipeline `index` of a seed."""
+    return drawn(seed, index, "pipeline", "keys", "pools", "pools", "maxima", "pages")
+
+
+def layer(seed, index):
+    """Layer `index` of a seed: its indexer's cache has a row of each key."""
+    return drawn(seed, index, "layer", "keys", "maxima")
+
+
+def drawn(seed, index, name, *kinds):
+    """All contexts have a complete unit of some query."""
+    rng = random.Random(f"{seed}/{index}/{name}")
     made = {"model": model(rng), "dtype": rng.choice(["f32", "f16", "bf16"])}
-    wanted = scored(rng, made["model"].get("heads_kv", 1), length)
+    wanted = scored(rng, made["model"].get("heads_kv", 1), length, kinds)
+    # By numbers of its own: the cases of a seed stay what they were beside it.
+    if random.Random(f"{seed}/{index}/{name}/padding").random() < 0.3:
+        wanted["padding"] = "front"
     modes = rng.choice([["decode"], ["decode"], ["extend"], ["decode", "extend"], ["target_verify"]])
     made["batch"] = [entry(rng, mode) | {"name": f"e{i}"} for i, mode in enumerate(modes)]
     made["batch"][0] |= {"kv_len" if modes[0] == "decode" else "prefix_len": 150 + length(rng, 500)}
@@ -61,4 +76,5 @@ def mix(seed, index):
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, mix, CHECKS_OF_PIPELINES))
+    failed = main(__doc__, mix, checks_of("pipeline", "kv_pipeline"))
+    sys.exit(main(__doc__, layer, checks_of("index_write", "layer")) or failed)

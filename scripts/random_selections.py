@@ -62,10 +62,10 @@ def hierarchy(rng, made, length):
     return wanted
 
 
-def scored(rng, heads_kv, length):
+def scored(rng, heads_kv, length, kinds=("keys", "pools", "pools", "maxima", "pages")):
     """A selection that an indexer scores: of keys, of pools and their tails, of maxima, or of pages before a window."""
     wanted = {"topk": length(rng, 100)}
-    kind = rng.choice(["keys", "pools", "pools", "maxima", "pages"])
+    kind = rng.choice(kinds)
     if kind == "keys":
         return wanted | {"index_heads": rng.choice([1, 4, 32, 64])}
     wanted["unit"] = rng.choice([2, 4, 8, 16])

@@ -87,6 +87,7 @@ class HostPlan final : public Plan {
   void list(std::int64_t row) const {
     list_units(row);
     if (scores_->tails != nullptr) add_tail(row);
+    if (batch_->problem->layer.selection.padding == SelectionPadding::kFront) pad_front(row);
     if (batch_->index_outputs->arrays.size() < 3) return;
     const std::int32_t* const units = batch_->index_outputs->arrays[0].data + row * columns_;
     auto* const to =
@@ -104,6 +105,14 @@ class HostPlan final : public Plan {
     to[topk_] = -1;
     to[length] = tail;
     if (tail >= 0) ++length;
+  }
+
+  /// Brings a list to its last columns, all of which count.
+  void pad_front(std::int64_t row) const {
+    std::int32_t* const to = batch_->index_outputs->arrays[0].data + row * columns_;
+    std::int32_t& length = batch_->index_outputs->arrays[1].data[row];
+    std::rotate(to, to + length, to + columns_);
+    length = static_cast<std::int32_t>(columns_);
   }
 
   void list_units(std::int64_t row) const {

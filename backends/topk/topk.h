@@ -27,6 +27,7 @@ namespace attnbench::topk {
   info.padding_seq_len = 0;
   info.selects_keys = true;
   info.lists_tails = true;
+  info.pads_front = !on_gpu;
   return info;
 }
 

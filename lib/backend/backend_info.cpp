@@ -46,9 +46,17 @@ bool is_for_step(const BackendInfo& info, StepPart part) {
     return (each == StepPart::kIndex && !info.builds_indices.empty()) ||
            (each == StepPart::kSelect && info.selects_keys) ||
            (each == StepPart::kIndexer && info.scores_keys) ||
-           (is_pipeline(each) && info.runs_pipeline && info.writes_kv == writes_kv(each));
+           (each == StepPart::kIndexWrite && info.writes_index_keys && !info.runs_pipeline) ||
+           (is_pipeline(each) && info.runs_pipeline && info.writes_kv == writes_kv(each) &&
+            info.writes_index_keys == writes_index(each));
   };
   return builds(part) ? built(part) : std::ranges::none_of(kStepParts, built);
+}
+
+Support supports_padding(const BackendInfo& selector, const Problem& problem) {
+  const bool ends_in_front = problem.layer.selection.padding == SelectionPadding::kFront;
+  if (!ends_in_front || selector.pads_front) return Support::yes();
+  return Support::no("it leaves -1 behind its lists only, not before them (padding: front)");
 }
 
 Support supports_cuda_graph(const BackendInfo& info, const Problem& problem) {

@@ -60,14 +60,21 @@ struct BackendInfo {
   /// True: it computes an indexer's logits: supports() is asked for steps of StepPart::kIndexer,
   /// too.
   bool scores_keys = false;
+  /// True: it brings index keys to an indexer's cache: supports() is asked for steps of
+  /// StepPart::kIndexWrite, too.
+  bool writes_index_keys = false;
   /// True: it does all of StepPart::kPipeline, or, if it writes keys and values, of
-  /// StepPart::kLayer, and nothing else.
+  /// StepPart::kKvPipeline, and if it writes index keys as well, of StepPart::kLayer, and nothing
+  /// else.
   bool runs_pipeline = false;
   /// True: the lists of a layer with a selection are read when its plan runs, so that a selector of
   /// the same step may write them, and not when it plans, but for their lengths.
   bool reads_lists_at_run = false;
   /// True: as a selector it brings tails to the end of its lists (IndexScores::tails).
   bool lists_tails = false;
+  /// True: as a selector it can leave lists that end in the last column
+  /// (SelectionPadding::kFront).
+  bool pads_front = false;
   /// True: as a stage of a pipeline that is recorded, its plans can be updated to the next step.
   /// What the stage before leaves stays where it was when they were planned.
   bool updates_in_pipelines = false;
@@ -90,6 +97,9 @@ struct BackendInfo {
 /// Whether a backend takes part in such steps where none is named. One that builds arrays attends
 /// to nothing: it runs only the parts that it says it builds.
 [[nodiscard]] bool is_for_step(const BackendInfo& info, StepPart part);
+
+/// Whether a selector can leave lists as the problem's selection pads them.
+[[nodiscard]] Support supports_padding(const BackendInfo& selector, const Problem& problem);
 
 /// Whether an engine could run the problem from a full CUDA graph of this backend: the level that
 /// its largest step needs and the one that the backend claims, in the reason when it could not.

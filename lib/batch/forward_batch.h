@@ -12,6 +12,7 @@
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/index_outputs.h"
 #include "lib/batch/index_scores.h"
+#include "lib/batch/index_write.h"
 #include "lib/batch/indexer_inputs.h"
 #include "lib/batch/kv_pool.h"
 #include "lib/batch/problem.h"
@@ -97,6 +98,7 @@ struct ForwardBatch {
   // A pipeline has both of these: its scores are the first of its index_outputs.
   const IndexScores* index_scores = nullptr;    ///< null unless the step is StepPart::kSelect
   const IndexerInputs* indexer = nullptr;       ///< null unless the step is StepPart::kIndexer
+  const IndexWrite* index_write = nullptr;      ///< null unless the step writes_index()
   const IndexOutputs* index_outputs = nullptr;  ///< null unless the step builds them
 
   /// Query tokens of request r: 1 for decode, N for target_verify, extend_seq_lens[r] otherwise.
@@ -115,12 +117,14 @@ struct PipelineParts {
   IndexerInputs indexer;
   IndexScores scores;
   IndexOutputs outputs;
+  IndexWrite write;  ///< of one that writes_index()
 
   /// These outlive the batch.
   void set_in(ForwardBatch& batch) const {
     batch.indexer = &indexer;
     batch.index_scores = &scores;
     batch.index_outputs = &outputs;
+    batch.index_write = write.k == nullptr ? nullptr : &write;
   }
 };
 

@@ -36,10 +36,10 @@ struct IndexOutput {
 };
 
 /// The arrays that a part of a step builds (StepPartRow::builds): those of an IndexForm, or the
-/// lists of a selection, topk_indices [T, groups, topk], -1 behind a list's units, and topk_length
-/// [T, groups], or the logits of an indexer, f32 [T, groups, columns]; of a pipeline the logits and
-/// then the lists. They hold poison until the plan runs, but for the 0 with which kv_indptr begins:
-/// an engine's buffer has it from the start.
+/// lists of a selection, topk_indices [T, groups, topk], -1 behind a list's units (before them
+/// under SelectionPadding::kFront), and topk_length [T, groups], or the logits of an indexer, f32
+/// [T, groups, columns]; of a pipeline the logits and then the lists. They hold poison until the
+/// plan runs, but for the 0 with which kv_indptr begins: an engine's buffer has it from the start.
 struct IndexOutputs {
   IndexForm form = IndexForm::kCsr;
   std::vector<IndexOutput> arrays;  ///< in the order of these comments

@@ -15,17 +15,20 @@ namespace attnbench {
 /// reshape_and_cache). Before the first layer they build the index arrays that attention reads in
 /// all of them (SGLang's create_flashinfer_kv_indices_triton). Where a layer has a selection, they
 /// choose its keys by the logits of an indexer (vLLM's top_k_per_row_decode), which a kernel before
-/// computes (DeepGEMM's fp8_paged_mqa_logits). A layer runs all three, each on what the one before
-/// has just left.
+/// computes (DeepGEMM's fp8_paged_mqa_logits). The indexer has a cache of its own, to which another
+/// kernel brings the index key of each new token (vLLM's indexer_k_quant_and_cache). A layer runs
+/// all of these, each on what the one before has just left.
 enum class StepPart : std::uint8_t {
-  kAttention,  ///< this step's keys and values are in the cache already
-  kKvWrite,    ///< k_new and v_new go to the slots out_cache_loc, and nothing is computed
-  kBoth,       ///< first the write, then attention over what was written
-  kIndex,      ///< the arrays of an IndexForm are built, and nothing is computed
-  kSelect,     ///< the keys of the highest IndexScores are listed, and nothing is computed
-  kIndexer,    ///< the IndexScores of IndexerInputs are computed, and nothing else
-  kPipeline,   ///< kIndexer, then kSelect of these scores, then kAttention over these lists
-  kLayer,      ///< first kKvWrite, then kPipeline over what was written
+  kAttention,   ///< this step's keys and values are in the cache already
+  kKvWrite,     ///< k_new and v_new go to the slots out_cache_loc, and nothing is computed
+  kBoth,        ///< first the write, then attention over what was written
+  kIndex,       ///< the arrays of an IndexForm are built, and nothing is computed
+  kSelect,      ///< the keys of the highest IndexScores are listed, and nothing is computed
+  kIndexer,     ///< the IndexScores of IndexerInputs are computed, and nothing else
+  kIndexWrite,  ///< the new tokens' index keys go to the indexer's cache (IndexWrite), and no more
+  kPipeline,    ///< kIndexer, then kSelect of these scores, then kAttention over these lists
+  kKvPipeline,  ///< first kKvWrite, then kPipeline; the indexer's cache is complete
+  kLayer,       ///< first kKvWrite and kIndexWrite, then kPipeline over what was written
 };
 
 /// A part of a step: what it leaves, and how it is spoken of.
@@ -34,8 +37,10 @@ struct StepPartRow {
   std::string_view name{};  ///< in scenarios and results
   bool attends = false;     ///< leaves out and lse, which are compared within bounds
   bool writes_kv = false;   ///< leaves keys and values in slots, which are compared exactly
-  /// Leaves arrays that no attention leaves, which are judged whole. A backend says that it builds
-  /// them (BackendInfo), and takes part in no other step unless it is named.
+  /// Leaves index keys in rows of the indexer's cache, which are compared exactly.
+  bool writes_index = false;
+  /// Leaves arrays, or index keys, that no attention leaves, which are judged whole. A backend says
+  /// that it builds them (BackendInfo), and takes part in no other step unless it is named.
   bool builds = false;
   /// Its cache is there: attention reads it, a write fills it, and index arrays lead into it.
   bool has_cache = true;
@@ -95,6 +100,17 @@ inline constexpr std::array kStepPartRows = {
                 .on_help = "indexer (the logits by which keys are selected)",
                 .as_key = "`indexer`, which computes the logits by which `select` chooses",
                 .as_field = "the logits by which keys are selected"},
+    StepPartRow{.part = StepPart::kIndexWrite,
+                .name = "index_write",
+                .writes_index = true,
+                .builds = true,
+                .has_cache = false,
+                .refusal = "it writes no index keys",
+                .fact = "index write alone",
+                .on_help = "index_write (of the step's keys for the indexer into its cache)",
+                .as_key = "`index_write`, which brings the new tokens' index keys to the cache of "
+                          "the indexer",
+                .as_field = "the write of its index keys into the indexer's cache"},
     StepPartRow{
         .part = StepPart::kPipeline,
         .name = "pipeline",
@@ -107,16 +123,29 @@ inline constexpr std::array kStepPartRows = {
                   "other, each on what the one before left",
         .as_field = "the logits, the selection and attention over the selected keys"},
     StepPartRow{
-        .part = StepPart::kLayer,
-        .name = "layer",
+        .part = StepPart::kKvPipeline,
+        .name = "kv_pipeline",
         .attends = true,
         .writes_kv = true,
         .builds = true,
         .refusal = "it is no pipeline behind a write: WRITER+INDEXER+SELECTOR+ATTENTION",
         .fact = "KV write, indexer, selection, attention",
-        .on_help = "layer (kv_write, then pipeline)",
-        .as_key = "`layer`, which is first `kv_write` and then `pipeline`",
+        .on_help = "kv_pipeline (kv_write, then pipeline)",
+        .as_key = "`kv_pipeline`, which is first `kv_write` and then `pipeline`",
         .as_field = "the write of keys and values, the logits, the selection and attention"},
+    StepPartRow{
+        .part = StepPart::kLayer,
+        .name = "layer",
+        .attends = true,
+        .writes_kv = true,
+        .writes_index = true,
+        .builds = true,
+        .refusal = "it is no pipeline behind both writes: "
+                   "WRITER+INDEX_WRITER+INDEXER+SELECTOR+ATTENTION",
+        .fact = "KV write, index write, indexer, selection, attention",
+        .on_help = "layer (kv_write, index_write, then pipeline)",
+        .as_key = "`layer`, which is first `kv_write`, then `index_write` and then `pipeline`",
+        .as_field = "both writes, the logits, the selection and attention"},
 };
 
 [[nodiscard]] constexpr const StepPartRow& row_of(StepPart part) {
@@ -137,6 +166,7 @@ static_assert([] {
 }());
 
 [[nodiscard]] constexpr bool writes_kv(StepPart part) { return row_of(part).writes_kv; }
+[[nodiscard]] constexpr bool writes_index(StepPart part) { return row_of(part).writes_index; }
 [[nodiscard]] constexpr bool attends(StepPart part) { return row_of(part).attends; }
 [[nodiscard]] constexpr bool builds(StepPart part) { return row_of(part).builds; }
 /// Whether stages of a layer with a selection run one after the other.

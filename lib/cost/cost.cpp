@@ -12,6 +12,7 @@
 #include "lib/base/int_math.h"
 #include "lib/batch/forward_batch.h"
 #include "lib/cost/cache_reads.h"
+#include "lib/cost/index_write_cost.h"
 
 namespace attnbench {
 namespace {
@@ -281,6 +282,7 @@ Cost pipeline_cost(const Case& c) {
   Cost cost = sum_of(stages);
   const Count handed_on = Count(stages[0].kv_bytes_written) + bytes_of_lists(c);
   cost.kv_bytes_written = (Count(cost.kv_bytes_written) + handed_on).value();
+  if (writes_index(c.step)) add_index_write(c, cost);
   return cost;
 }
 
@@ -290,6 +292,7 @@ Cost count_cost(const Case& c) {
   if (c.step == StepPart::kIndex) return index_cost(c);
   if (c.step == StepPart::kSelect) return select_cost(c);
   if (c.step == StepPart::kIndexer) return indexer_cost(c);
+  if (c.step == StepPart::kIndexWrite) return index_write_cost(c);
   if (is_pipeline(c.step)) return pipeline_cost(c);
   if (!c.parts.empty()) return cost_of_parts(c.parts);
   return c.layer.is_recurrent() ? delta_net_cost(c) : softmax_cost(c);

@@ -177,11 +177,28 @@ TEST(Cost, of_a_pipeline_is_that_of_its_stages_and_nothing_handed_on_has_to_come
   const std::int64_t of_logits = 2 * (98 + 99 + 100) * 4, of_lists = 6 * (16 + 1) * 4;
   EXPECT_EQ(whole.kv_bytes_written, 2 * (of_logits + of_lists)) << "written, and read again";
 
-  const Cost layer = count_cost(with_step(c, StepPart::kLayer));
+  const Cost layer = count_cost(with_step(c, StepPart::kKvPipeline));
   const Cost both = count_cost(with_step(c, StepPart::kBoth));
   EXPECT_EQ(layer.flops, whole.flops);
   EXPECT_EQ(layer.bytes_unique - whole.bytes_unique, both.bytes_unique - attention.bytes_unique);
   EXPECT_EQ(layer.kv_bytes_written - whole.kv_bytes_written, both.kv_bytes_written);
+}
+
+TEST(Cost, counts_what_an_index_write_reads_and_leaves) {
+  Case c = batch_of(2, 3, 100);
+  c.layer.selection = {.topk = 16, .index_heads = 32};
+  const Cost write = count_cost(with_step(c, StepPart::kIndexWrite));
+  EXPECT_EQ(write.bytes_unique, 6 * (256 + 8 + 132)) << "a key, its slot, its row";
+  EXPECT_EQ(write.kv_bytes_written, 6 * 132);
+  EXPECT_EQ(write.flops, 0);
+  const Cost layer = count_cost(with_step(c, StepPart::kLayer));
+  const Cost without = count_cost(with_step(c, StepPart::kKvPipeline));
+  EXPECT_EQ(layer.flops, without.flops);
+  EXPECT_EQ(layer.bytes_unique - without.bytes_unique, 6 * (256 + 8))
+      << "the indexer's reads have the rows";
+  EXPECT_EQ(layer.kv_bytes_written - without.kv_bytes_written, write.kv_bytes_written);
+  c.layer.selection.score = SelectionScore::kMax;
+  EXPECT_EQ(count_cost(with_step(c, StepPart::kIndexWrite)).kv_bytes_written, 6 * 256);
 }
 
 TEST(Cost, counts_the_rows_of_complete_pools_that_an_indexer_reads) {

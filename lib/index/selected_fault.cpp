@@ -45,7 +45,10 @@ std::string fault_of_selected(std::string_view row, std::string_view unit,
   const auto candidates = static_cast<std::size_t>(std::ranges::count_if(
       scores, [](float score) { return score != -std::numeric_limits<float>::infinity(); }));
   const std::size_t wanted = std::min(list.indices.size(), candidates);
-  const auto chosen = list.indices.first(wanted), rest = list.indices.subspan(wanted);
+  const std::size_t left = list.indices.size() - wanted;
+  const bool in_front = list.is_padded_in_front;
+  const auto chosen = in_front ? list.indices.last(wanted) : list.indices.first(wanted);
+  const auto rest = in_front ? list.indices.first(left) : list.indices.last(left);
   std::vector<bool> taken(scores.size());
   for (const std::int32_t id : chosen) {
     if (id == -1) {
@@ -63,11 +66,13 @@ std::string fault_of_selected(std::string_view row, std::string_view unit,
   }
   const auto behind = std::ranges::find_if(rest, [](std::int32_t id) { return id != -1; });
   if (behind != rest.end()) {
-    return fmt::format("{} has {} in column {}, behind its {} {}s; it should be -1", row, *behind,
-                       behind - list.indices.begin(), wanted, unit);
+    const std::ptrdiff_t column = behind - rest.begin() + (in_front ? 0 : std::ssize(chosen));
+    return fmt::format("{} has {} in column {}, {} its {} {}s; it should be -1", row, *behind,
+                       column, in_front ? "before" : "behind", wanted, unit);
   }
-  if (list.length != static_cast<std::int64_t>(wanted) && list.length != kUnbuilt) {
-    return fmt::format("topk_length of {} is {}; it should be {}", row, list.length, wanted);
+  const std::size_t counted = in_front ? list.indices.size() : wanted;
+  if (list.length != static_cast<std::int64_t>(counted) && list.length != kUnbuilt) {
+    return fmt::format("topk_length of {} is {}; it should be {}", row, list.length, counted);
   }
   if (wanted == scores.size() || wanted == 0) return {};
   return fault_of_scores(row, unit, scores, chosen, taken);

@@ -54,6 +54,21 @@ TEST(SelectedFault, is_a_key_twice_too_few_keys_or_one_that_is_not_there) {
   EXPECT_EQ(fault({2, -7, 0}, 3), "row 3 takes key -7; it has 6");
 }
 
+TEST(SelectedFault, is_none_of_a_list_that_ends_in_the_last_column) {
+  const auto fault_in_front = [](const std::vector<std::int32_t>& list, std::int32_t length) {
+    return fault_of_selected("row 3", "key", kScores,
+                             {.indices = list, .length = length, .is_padded_in_front = true});
+  };
+  EXPECT_EQ(fault_in_front({-1, -1, 5, 1, 2, 3, 4, 0}, 8), "");
+  EXPECT_EQ(fault_in_front({4, 2, 0}, 3), "");
+  EXPECT_EQ(fault_in_front({-1, 5, 1, 2, 3, 4, 0}, 6), "topk_length of row 3 is 6; it should be 7");
+  EXPECT_EQ(fault_in_front({5, 1, 2, 3, 4, 0, -1}, 7), "row 3 takes 5 keys; it should take 6");
+  EXPECT_EQ(fault_in_front({-1, 3, 5, 1, 2, 3, 4, 0}, 8),
+            "row 3 has 3 in column 1, before its 6 keys; it should be -1");
+  EXPECT_EQ(fault_in_front({2, 0, 5}, 3),
+            "row 3 leaves out key 3 (score 2) and takes key 5 (score 0.5)");
+}
+
 TEST(SelectedFault, is_anything_but_minus_one_behind_the_keys) {
   EXPECT_EQ(fault({0, 1, 2, 3, 4, 5, 5}, 6),
             "row 3 has 5 in column 6, behind its 6 keys; it should be -1");

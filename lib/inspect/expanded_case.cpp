@@ -54,6 +54,7 @@ std::vector<ExpandedPart> expand_parts(const Case& c, std::span<const StepPart> 
     ExpandedPart& part = parts.emplace_back(ExpandedPart{with_step(c, step), {}, {}});
     part.why_not = why_not_built(c, step);
     writer.runs_pipeline = is_pipeline(step);
+    writer.writes_index_keys = writes_index(step);
     if (part.why_not.empty() && writes_kv(step)) {
       part.why_not = supports_step(writer, part.of).reason();
     }

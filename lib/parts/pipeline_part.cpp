@@ -16,6 +16,7 @@
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 #include "lib/index/built_arrays.h"
+#include "lib/parts/index_write_part.h"
 #include "lib/parts/indexer_part.h"
 #include "lib/parts/select_part.h"
 
@@ -57,17 +58,24 @@ std::string fault_of_whole_list(const Case& c, std::int64_t index, const ScoreRo
                                 std::span<const float> scores, const SelectedList& list) {
   if (!c.layer.selection.has_tail()) return fault_of_list(c, index, scores, list);
   const std::int32_t tail = tail_of(c, row.request, row.token);
-  const std::size_t column = std::min(scores.size(), list.indices.size() - 1);
+  const std::size_t last = list.indices.size() - 1, taken = std::min(scores.size(), last);
+  const bool in_front = list.is_padded_in_front;
+  const std::size_t column = !in_front ? taken : tail < 0 ? last - taken : last;
   const std::int32_t found = list.indices[column];
   if (found == kUnselected) return fault_of_list(c, index, scores, list);
+  const bool is_before = in_front && tail < 0;
   if (found != tail) {
-    return fmt::format("row {} has {} in column {}, behind {} selected units; it should be {}{}",
-                       index, found, column, column, tail, tail < 0 ? "" : ", the query's own");
+    return fmt::format("row {} has {} in column {}, {} {} selected units; it should be {}{}", index,
+                       found, column, is_before ? "before" : "behind", taken, tail,
+                       tail < 0 ? "" : ", the query's own");
   }
   std::vector<std::int32_t> selected(list.indices.begin(), list.indices.end());
   selected.erase(selected.begin() + static_cast<std::ptrdiff_t>(column));
-  const bool is_counted = tail >= 0 && list.length != kUnbuilt;
-  return fault_of_list(c, index, scores, {selected, list.length - (is_counted ? 1 : 0)});
+  const bool is_counted = (tail >= 0 || in_front) && list.length != kUnbuilt;
+  return fault_of_list(c, index, scores,
+                       {.indices = selected,
+                        .length = list.length - (is_counted ? 1 : 0),
+                        .is_padded_in_front = in_front});
 }
 
 /// `got` are the logits, the lists and their lengths. Right logits are finite where they are read,
@@ -103,21 +111,31 @@ std::vector<WatchedRow> whole_row(const Contents& sample) {
 
 std::vector<PartInput> pipeline_inputs(const Case& c, const BatchLayout& layout) {
   std::vector<PartInput> inputs = indexer_inputs(c, layout);
-  if (!c.layer.selection.has_tail()) return inputs;
-  inputs.push_back(
-      {.name = "tails",
-       .bytes = tokens_with_padding(c) * static_cast<std::int64_t>(sizeof(std::int32_t)),
-       .is_parameter = true,
-       .write = [&c](const Contents&, Device& device, std::byte* to) {
-         write_tails(c, device, to);
-       }});
+  if (c.layer.selection.has_tail()) {
+    inputs.push_back(
+        {.name = "tails",
+         .bytes = tokens_with_padding(c) * static_cast<std::int64_t>(sizeof(std::int32_t)),
+         .is_parameter = true,
+         .write = [&c](const Contents&, Device& device, std::byte* to) {
+           write_tails(c, device, to);
+         }});
+  }
+  if (!writes_index(c.step)) return inputs;
+  for (PartInput& each : index_write_inputs(c, layout)) inputs.push_back(std::move(each));
   return inputs;
 }
 
 const std::int32_t* tails_in(const Case& c, std::span<std::byte* const> memory) {
   if (!c.layer.selection.has_tail()) return nullptr;
   // A Device's memory is aligned for any type.
-  return static_cast<const std::int32_t*>(static_cast<const void*>(memory.back()));
+  const std::size_t behind = writes_index(c.step) ? kIndexWriteInputs : 0;
+  const void* const tails = memory[memory.size() - behind - 1];
+  return static_cast<const std::int32_t*>(tails);
+}
+
+IndexWrite index_write_in(const Case& c, std::int64_t pages, std::span<std::byte* const> memory) {
+  if (!writes_index(c.step)) return {};
+  return index_write_at(c, pages, index_cache_in(c, memory), memory.last(kIndexWriteInputs));
 }
 
 PartArrays pipeline_arrays(const Case& c) {

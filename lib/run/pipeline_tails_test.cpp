@@ -16,6 +16,7 @@
 
 #include "lib/backend/testing/stub_backend.h"
 #include "lib/run/testing/pipeline_run.h"
+#include "lib/scenario/problem_of.h"
 
 namespace attnbench {
 namespace {
@@ -121,6 +122,69 @@ TEST_F(KeysOfLists, are_512_regions_and_the_current_one_of_step_5) {
   EXPECT_THAT(keys({.topk = 513, .unit = 8, .tail = SelectionTail::kOwn, .index_heads = 4},
                    {5001, 5000, 4104, 4097}),
               testing::ElementsAre(4097, 4104, 4104, 4097));
+}
+
+TEST_F(PipelineOfPools, end_in_the_last_column_with_padding_in_front) {
+  rule().padding = SelectionPadding::kFront;
+  expect_all_pass();
+  run_.filter = {};
+  rule().tail = SelectionTail::kOwn;
+  run_.scenario.cases[0].padding = {.requests = 1, .tokens = 2};
+  expect_all_pass();
+  run_.filter = {};
+  rule() = {.topk = 400, .padding = SelectionPadding::kFront, .index_heads = 4};
+  expect_all_pass();
+}
+
+TEST_F(PipelineOfPools, have_the_current_region_of_step_5_in_the_last_column) {
+  rule() = {.topk = 6,
+            .unit = 8,
+            .tail = SelectionTail::kOwn,
+            .padding = SelectionPadding::kFront,
+            .index_heads = 4};
+  std::vector<std::int32_t> list;
+  run_.registry.add([&list] {
+    return std::make_unique<SpoiltStage<topk::HostSelector>>(
+        with_list(4, [&list](auto row, auto& length) {
+          list.assign(row.begin(), row.end());
+          list.push_back(length);
+        }));
+  });
+  EXPECT_EQ(record_of("indexer+spoilt+cpu_flash").verdict(), Verdict::kPassed);
+  ASSERT_EQ(list.size(), 7u) << "of 27 keys: regions 0 to 2, and the query's own";
+  EXPECT_EQ(list[0], -1);
+  EXPECT_EQ(list[1], -1);
+  std::ranges::sort(list.begin() + 2, list.begin() + 5);
+  EXPECT_THAT(list, testing::ElementsAre(-1, -1, 0, 1, 2, 3, 6));
+}
+
+TEST_F(PipelineOfPools, are_blamed_for_lists_that_end_elsewhere) {
+  rule().padding = SelectionPadding::kFront;
+  const auto reason = [this](std::int64_t row,
+                             std::function<void(std::span<std::int32_t>, std::int32_t&)> f) {
+    run_.registry = {};
+    run_.registry.add([] { return std::make_unique<indexer::HostIndexer>(); });
+    run_.registry.add([] { return std::make_unique<cpu_flash::CpuFlashBackend>(); });
+    return reason_of<topk::HostSelector>("indexer+spoilt+cpu_flash", with_list(row, f));
+  };
+  EXPECT_THAT(reason(1, [](auto list, auto&) { std::swap(list[0], list[3]); }),
+              HasSubstr("row 1 takes 0 units; it should take 1"));
+  EXPECT_THAT(reason(2, [](auto list, auto&) { std::swap(list[0], list[3]); }),
+              HasSubstr("row 2 has -1 in column 3, behind 0 selected units; it should be 0"));
+  EXPECT_THAT(reason(3, [](auto list, auto&) { list[0] = 36; }),
+              HasSubstr("row 3 has 36 in column 0, before 3 selected units; it should be -1"));
+  EXPECT_THAT(reason(0, [](auto, auto& length) { length = 3; }),
+              HasSubstr("topk_length of row 0 is "));
+}
+
+TEST_F(PipelineOfPools, refuse_padding_in_front_where_a_selector_does_not_say_that_it_leaves_it) {
+  rule().padding = SelectionPadding::kFront;
+  BackendInfo info = topk::HostSelector().info();
+  info.pads_front = false;
+  const Problem problem = problem_of(run_.scenario.cases[0]);
+  EXPECT_EQ(supports_padding(info, problem).reason(),
+            "it leaves -1 behind its lists only, not before them (padding: front)");
+  EXPECT_TRUE(supports_padding(topk::HostSelector().info(), problem));
 }
 
 TEST_F(PipelineOfPools, are_blamed_for_a_tail_that_is_missing) {

@@ -118,12 +118,13 @@ Entries for_stage(const Entries& among, StepPart stage, DeviceKind device) {
   return found;
 }
 
-/// The names of all pipelines of these on one device; of a stage without any, of `others`. Of
-/// StepPart::kLayer the attention backend writes, too, if it can.
+/// The names of all pipelines of these on one device; of a stage without any, of `others`. Keys and
+/// values are written by the attention backend, if it can.
 std::vector<std::string> pipeline_names(const Entries& entries, const Entries& others,
                                         DeviceKind device, StepPart step) {
   std::vector<std::string> names{""};
-  for (const StepPart stage : stages_of(kStagesOfPipeline)) {
+  for (const StepPart stage : stages_of(step)) {
+    if (stage == StepPart::kKvWrite) continue;
     Entries of_stage = for_stage(entries, stage, device);
     if (of_stage.empty()) of_stage = for_stage(others, stage, device);
     std::vector<std::string> longer;
@@ -167,6 +168,9 @@ void add_pipelines(PlannedRun& run, StepPart step) {
     for (std::string& name : pipeline_names(chosen, are_named ? present : chosen, device, step)) {
       names.push_back(std::move(name));
     }
+    // The processor does not step in for a GPU that lacks a writer of index keys only.
+    const bool lacks_writer = names.empty() && writes_index(step);
+    if (lacks_writer && !pipeline_names(chosen, {}, device, StepPart::kKvPipeline).empty()) break;
   }
   for (std::string& name : names) {
     try {
@@ -178,14 +182,17 @@ void add_pipelines(PlannedRun& run, StepPart step) {
   if (run.filter.pipelines.size() > before || has_whole) return;
   const auto absent = std::ranges::find_if(chosen, [](const auto* entry) { return !entry->make; });
   throw ConfigError(fmt::format(
-      "step {}: the backends{} are no indexer, selector and attention of one device that reads the "
-      "lists when it runs{}{}   --backend {}INDEXER+SELECTOR+ATTENTION names a pipeline",
+      "step {}: the backends{} are no {}indexer, selector and attention of one device that reads "
+      "the "
+      "lists when it runs{}{}   --backend {}{}INDEXER+SELECTOR+ATTENTION names a pipeline{}",
       to_string(step), absent == chosen.end() ? "" : " that are present",
+      writes_index(step) ? "writer of index keys, " : "",
       writes_kv(step) ? ", and writes keys" : "",
       absent == chosen.end()
           ? ""
           : fmt::format("; {} is absent: {}", (*absent)->info.name, (*absent)->absence),
-      writes_kv(step) ? "WRITER+" : ""));
+      writes_kv(step) ? "WRITER+" : "", writes_index(step) ? "INDEX_WRITER+" : "",
+      writes_index(step) ? "; step kv_pipeline needs no writer of index keys" : ""));
 }
 
 }  // namespace

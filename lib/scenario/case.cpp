@@ -125,9 +125,11 @@ Case with_step(const Case& c, StepPart step) {
   if (!has_cache(step)) result.graph_bucket = 0;  // what it builds is as long as one step's
   Selection& selection = result.layer.selection;
   if (step == StepPart::kSelect && c.step != step && selection.has_tail()) --selection.topk;
+  const bool pads_front = selection.padding == SelectionPadding::kFront;
+  if (step == StepPart::kSelect && !pads_front) selection.padding = SelectionPadding::kEnd;
   if (is_pipeline(step)) {  // only its selector says what its lists are
     selection.pattern = SelectionPattern::kUniform;
-    selection.padding = SelectionPadding::kEnd;
+    if (!pads_front) selection.padding = SelectionPadding::kEnd;
     selection.has_duplicates = false;
     for (Request& request : result.requests) request.captured = nullptr;
   }
@@ -180,6 +182,26 @@ std::string why_no_scores(const Case& c) {
   return std::ranges::any_of(c.requests, sees_pools) ? "" : "no query sees a complete pool of keys";
 }
 
+/// The write of the step's own keys into the indexer's cache, a row of each.
+std::string why_no_index_write(const Case& c) {
+  const Selection& selection = c.layer.selection;
+  if (std::string why = why_no_selection(c); !why.empty()) return why;
+  if (selection.scores_representations()) {
+    return "a representation is made of all keys of a unit, not of one new key";
+  }
+  if (selection.scores_labels()) {
+    return "labels are channels of the layer's own keys, whose write beside these is not known";
+  }
+  if (selection.pool() > 1) {
+    return fmt::format(
+        "the row of a pool is written with its last key, from what of its {} keys "
+        "waits in a ring of the request: that write is not known",
+        selection.unit);
+  }
+  const auto has_new_keys = [](const Request& request) { return request.new_keys() > 0; };
+  return std::ranges::any_of(c.requests, has_new_keys) ? "" : "no request has a new key";
+}
+
 /// Attention reads the selector's lists as they are: a query's own unit has a score or is a tail.
 std::string why_no_pipeline(const Case& c) {
   if (std::string why = why_no_scores(c); !why.empty()) return why;
@@ -208,8 +230,15 @@ std::string why_not_built(const Case& c, StepPart part) {
       return why_no_selection(c);
     case StepPart::kIndexer:
       return why_no_scores(c);
+    case StepPart::kIndexWrite:
+      return why_no_index_write(c);
+    case StepPart::kLayer: {
+      const std::string why = why_no_index_write(c);
+      if (why.empty()) return why_no_pipeline(c);
+      return why + "; step kv_pipeline is the layer without that write";
+    }
     case StepPart::kPipeline:
-    case StepPart::kLayer:
+    case StepPart::kKvPipeline:
       return why_no_pipeline(c);
     case StepPart::kAttention:
     case StepPart::kKvWrite:

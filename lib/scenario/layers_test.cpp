@@ -96,6 +96,8 @@ TEST(Layers, of_which_some_share_lists_count_a_choice_of_keys_where_it_is_made) 
                                      {StepPart::kIndexer, 21},
                                      {StepPart::kSelect, 21},
                                      {StepPart::kPipeline, 21},
+                                     {StepPart::kIndexWrite, 21},
+                                     {StepPart::kKvPipeline, 21},
                                      {StepPart::kLayer, 21}}) {
     EXPECT_EQ(layers_of_part(with_step(all, step)), layers) << to_string(step);
   }

@@ -91,8 +91,11 @@ CheckedInputs CaseOnDevice::checked_inputs(std::size_t placement) {
   return {io.get(), &numbers_, [this, &fixture] { return damage_of(fixture); },
           [&fixture](std::int64_t number) {
             const Case& c = fixture.fixture_case();
-            std::string fault = fixture.fault_of_arrays(number > 0 ? Contents(c, number)
-                                                                   : Contents(c, Fill::kTiming));
+            const Contents contents = number > 0 ? Contents(c, number) : Contents(c, Fill::kTiming);
+            std::string fault;
+            // Rows of the indexer's cache explain what came of them.
+            if (writes_index(c.step)) fault = fixture.fault_of_written_slots(contents);
+            if (fault.empty()) fault = fixture.fault_of_arrays(contents);
             if (!fault.empty()) fixture.poison_written_slots();  // found again, it was done again
             return fault;
           }};

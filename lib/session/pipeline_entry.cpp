@@ -18,8 +18,8 @@ namespace attnbench {
 namespace {
 
 constexpr std::string_view kAllowed =
-    "a pipeline is INDEXER+SELECTOR+ATTENTION, or WRITER before these, of backends of which the "
-    "last reads the lists when it runs: ";
+    "a pipeline is INDEXER+SELECTOR+ATTENTION, or WRITER, or WRITER+INDEX_WRITER, before these, of "
+    "backends of which the last reads the lists when it runs: ";
 
 /// Why such a backend cannot be the stage.
 std::string refusal_of(const BackendInfo& info, StepPart stage) {
@@ -40,8 +40,7 @@ std::string refusal_of(const BackendInfo& info, StepPart stage) {
 }  // namespace
 
 bool is_pipeline(std::string_view name) {
-  const auto members = to_size(std::ranges::count(name, kPlus) + 1);
-  return members == kStagesOfPipeline || members == kLayerStages.size();
+  return !stages_of(to_size(std::ranges::count(name, kPlus) + 1)).empty();
 }
 
 bool is_for_stage(const BackendInfo& info, StepPart stage) {
@@ -61,7 +60,9 @@ void add_pipeline(Registry& registry, const std::string& name) {
     const StepPart stage = stages_of(pipeline.parts.size())[members.size()];
     const std::string why = part.make ? refusal_of(part.info, stage) : "";
     if (!why.empty()) {
-      pipeline.refuse(why, "a pipeline is INDEXER+SELECTOR+ATTENTION, or WRITER before these");
+      pipeline.refuse(why,
+                      "a pipeline is INDEXER+SELECTOR+ATTENTION, or WRITER, or "
+                      "WRITER+INDEX_WRITER, before these");
     }
     members.push_back(part.info);
   }

@@ -9,8 +9,8 @@
 
 namespace attnbench {
 
-/// Whether a backend's name is that of a pipeline: of three backends, "indexer+topk+cpu_flash", or
-/// of four, whose first one writes keys and values.
+/// Whether a backend's name is that of a pipeline: of three backends, "indexer+topk+cpu_flash", of
+/// four, whose first one writes keys and values, or of five, whose second one writes index keys.
 [[nodiscard]] bool is_pipeline(std::string_view name);
 
 /// Whether a backend can be a stage of a pipeline. An attention backend that reads lists when it

@@ -41,6 +41,7 @@ class AddPipeline : public testing::Test {
     attends.reads_queries_apart = true;
     add(attends);
     add(info_of("plans_lists", &BackendInfo::writes_kv));
+    add(info_of("writes", &BackendInfo::writes_index_keys));
     BackendInfo on_gpu = info_of("gpu", &BackendInfo::selects_keys);
     on_gpu.device = DeviceKind::kCuda;
     add(on_gpu);
@@ -82,21 +83,38 @@ TEST_F(AddPipeline, makes_one_backend_of_three) {
   EXPECT_FALSE(entry.info.by_default);
   EXPECT_TRUE(is_for_step(entry.info, StepPart::kPipeline));
   for (const StepPart part : kLayerStages) EXPECT_FALSE(is_for_step(entry.info, part));
-  EXPECT_FALSE(is_for_step(entry.info, StepPart::kLayer)) << "it writes no keys";
+  EXPECT_FALSE(is_for_step(entry.info, StepPart::kKvPipeline)) << "it writes no keys";
+  EXPECT_FALSE(is_for_step(entry.info, StepPart::kLayer));
 }
 
 TEST_F(AddPipeline, makes_one_backend_of_a_writer_and_these_three) {
   EXPECT_TRUE(is_pipeline("plans_lists+scores+selects+attends"));
-  EXPECT_FALSE(is_pipeline("plans_lists+plans_lists+scores+selects+attends"));
   const Registry::Entry& entry = added("plans_lists+scores+selects+attends");
   EXPECT_EQ(entry.info.description,
             "plans_lists writes keys, scores scores keys, selects selects them, attends attends to "
             "them");
   EXPECT_TRUE(entry.info.runs_pipeline && entry.info.writes_kv);
-  EXPECT_TRUE(is_for_step(entry.info, StepPart::kLayer));
+  EXPECT_TRUE(is_for_step(entry.info, StepPart::kKvPipeline));
   EXPECT_FALSE(is_for_step(entry.info, StepPart::kPipeline)) << "its keys are there";
-  EXPECT_TRUE(entry.make()->supports(Problem{.step = StepPart::kLayer}));
+  EXPECT_FALSE(is_for_step(entry.info, StepPart::kLayer)) << "its index keys are there";
+  EXPECT_TRUE(entry.make()->supports(Problem{.step = StepPart::kKvPipeline}));
   EXPECT_FALSE(entry.make()->supports(Problem{.step = StepPart::kPipeline}));
+}
+
+TEST_F(AddPipeline, makes_one_backend_of_two_writers_and_these_three) {
+  EXPECT_TRUE(is_pipeline("plans_lists+writes+scores+selects+attends"));
+  EXPECT_FALSE(is_pipeline("plans_lists+writes+writes+scores+selects+attends"));
+  const Registry::Entry& entry = added("plans_lists+writes+scores+selects+attends");
+  EXPECT_EQ(entry.info.description,
+            "plans_lists writes keys, writes index keys, scores scores keys, selects selects them, "
+            "attends attends to them");
+  EXPECT_TRUE(entry.info.writes_kv && entry.info.writes_index_keys);
+  EXPECT_TRUE(is_for_step(entry.info, StepPart::kLayer));
+  for (const StepPart part : {StepPart::kKvPipeline, StepPart::kIndexWrite, StepPart::kPipeline}) {
+    EXPECT_FALSE(is_for_step(entry.info, part)) << to_string(part);
+  }
+  EXPECT_THAT(refusal_of("plans_lists+scores+scores+selects+attends"),
+              AllOf(HasSubstr("'scores': it writes no index keys"), HasSubstr("INDEX_WRITER")));
 }
 
 TEST_F(AddPipeline, runs_where_all_of_them_can) {

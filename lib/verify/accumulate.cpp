@@ -295,7 +295,7 @@ double SampleError::rms_ratio() const {
 
 SampleError error_of_sample(const Case& c, const Numerics& numerics, std::int64_t number,
                             std::span<const std::byte> rows) {
-  if (builds(c.step) && !attends(c.step)) {
+  if (builds(c.step) && !attends(c.step) && !writes_index(c.step)) {
     return {.fault = fault_of_watched_arrays(c, number, rows)};
   }
   const std::vector<OutputRow> watched = watched_rows(c, number);

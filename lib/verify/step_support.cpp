@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "lib/scenario/problem_of.h"
+
 namespace attnbench {
 
 namespace {
@@ -30,6 +32,7 @@ Support builds_form(const BackendInfo& info, const Case& c) {
 Support supports_built(const BackendInfo& info, const Case& c) {
   if (std::string why = why_not_built(c, c.step); !why.empty()) return Support::no(std::move(why));
   if (!is_for_step(info, c.step)) return Support::no(std::string(row_of(c.step).refusal));
+  if (c.step == StepPart::kSelect) return supports_padding(info, problem_of(c));
   return builds_form(info, c);
 }
 

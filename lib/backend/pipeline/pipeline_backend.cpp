@@ -65,6 +65,7 @@ void set_stage(Stage& stage, StepPart part, const ForwardBatch& whole) {
   stage.batch.indexer = nullptr;
   stage.batch.index_scores = nullptr;
   stage.batch.index_outputs = nullptr;
+  stage.batch.index_write = part == StepPart::kIndexWrite ? whole.index_write : nullptr;
   if (part == StepPart::kIndexer) {
     stage.batch.indexer = whole.indexer;
     leave(stage, {arrays[0]});
@@ -127,6 +128,7 @@ BackendInfo pipeline_info(std::string name, std::span<const BackendInfo> members
   const BackendInfo& attention = members.back();
   BackendInfo info;
   info.writes_kv = members.size() > kStagesOfPipeline;
+  info.writes_index_keys = members.size() == kLayerStages.size();
   info.name = std::move(name);
   info.version = of_members(&BackendInfo::version, "+");
   info.packages = of_members(&BackendInfo::packages, " ");
@@ -135,8 +137,9 @@ BackendInfo pipeline_info(std::string name, std::span<const BackendInfo> members
   }
   info.kernel = of_members(&BackendInfo::kernel, " + ");
   info.description =
-      fmt::format("{}{} scores keys, {} selects them, {} attends to them",
+      fmt::format("{}{}{} scores keys, {} selects them, {} attends to them",
                   info.writes_kv ? fmt::format("{} writes keys, ", members.front().name) : "",
+                  info.writes_index_keys ? fmt::format("{} index keys, ", members[1].name) : "",
                   indexer.name, selector.name, attention.name);
   info.index_format = of_members(&BackendInfo::index_format, " + ");
   info.device = attention.device;
@@ -154,8 +157,7 @@ BackendInfo pipeline_info(std::string name, std::span<const BackendInfo> members
 
 PipelineBackend::PipelineBackend(BackendInfo info, std::vector<std::unique_ptr<Backend>> members)
     : info_(std::move(info)), members_(std::move(members)) {
-  expects(members_.size() == kStagesOfPipeline || members_.size() == kLayerStages.size(),
-          "a pipeline of three members, or of four");
+  expects(!stages().empty(), "a pipeline of three members, of four or of five");
 }
 
 Support PipelineBackend::supports(const Problem& problem) const {
@@ -165,10 +167,14 @@ Support PipelineBackend::supports(const Problem& problem) const {
     const Support support = members_[i]->supports(stage_of(problem, stages()[i]));
     if (!support) return Support::no(fmt::format("{}: {}", member.name, support.reason()));
     const bool has_tails = problem.layer.selection.has_tail();
-    if (stages()[i] == StepPart::kSelect && has_tails && !member.lists_tails) {
+    if (stages()[i] != StepPart::kSelect) continue;
+    if (has_tails && !member.lists_tails) {
       return Support::no(fmt::format(
           "{}: its lists have no tails, so that the keys of a query's own unit would be missing",
           member.name));
+    }
+    if (const Support padded = supports_padding(member, problem); !padded) {
+      return Support::no(fmt::format("{}: {}", member.name, padded.reason()));
     }
   }
   return Support::yes();

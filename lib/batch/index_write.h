@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace attnbench {
+
+/// What a step of StepPart::kIndexWrite reads, and where it writes: the key of each new token for
+/// the indexer, behind its norm and its rotation, goes to a row of the cache that IndexerInputs
+/// describes. Borrowed memory of the device that computes.
+///
+/// Of a cache in e4m3 a row is the key divided by its index_key_scale(), rounded to nearest even,
+/// and the scale goes behind the page's rows (vLLM's indexer_k_quant_and_cache, SGLang's
+/// act_quant). Of a cache in bf16 (SelectionScore::kMax) it is the key itself.
+struct IndexWrite {
+  const std::byte* k = nullptr;         ///< [T, IndexerInputs::kDim] bf16
+  const std::int64_t* slots = nullptr;  ///< [T] row of the cache, page * page_size + row; -1: none
+  std::byte* cache = nullptr;           ///< [pages, page_size * bytes of a row]
+  std::int64_t tokens = 0;              ///< T: of the requests, and of padding, which has no rows
+  std::int64_t pages = 0;
+  std::int64_t page_size = 1;  ///< rows
+};
+
+/// The scale of a key whose largest element is `amax` in size: the least power of two that brings
+/// it to e4m3's largest number, as "ue8m0" scales are computed, with the floor that keeps a key of
+/// zeros from a scale of 0.
+[[nodiscard]] inline float index_key_scale(float amax) {
+  constexpr double kLargest = 448, kFloor = 1e-10;
+  const double quotient = std::max(static_cast<double>(amax), kFloor) / kLargest;
+  int exponent = 0;
+  // quotient = fraction * 2^exponent with a fraction inside [0.5, 1).
+  const double fraction = std::frexp(quotient, &exponent);
+  return std::ldexp(1.0f, fraction == 0.5 ? exponent - 1 : exponent);
+}
+
+}  // namespace attnbench
