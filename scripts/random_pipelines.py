@@ -37,7 +37,7 @@ def entry(rng, mode):
 
 def mix(seed, index):
     """Pipeline `index` of a seed."""
-    return drawn(seed, index, "pipeline", "keys", "pools", "pools", "maxima", "pages")
+    return drawn(seed, index, "pipeline", "keys", "pools", "pools", "maxima", "pages", with_labels=True)
 
 
 def layer(seed, index):
@@ -45,7 +45,7 @@ def layer(seed, index):
     return drawn(seed, index, "layer", "keys", "maxima")
 
 
-def drawn(seed, index, name, *kinds):
+def drawn(seed, index, name, *kinds, with_labels=False):
     """All contexts have a complete unit of some query."""
     rng = random.Random(f"{seed}/{index}/{name}")
     made = {"model": model(rng), "dtype": rng.choice(["f32", "f16", "bf16"])}
@@ -58,7 +58,7 @@ def drawn(seed, index, name, *kinds):
     made["batch"][0] |= {"kv_len" if modes[0] == "decode" else "prefix_len": 150 + length(rng, 500)}
     # By numbers of its own: the others of a seed stay what they were.
     chooser = random.Random(f"{seed}/{index}/labels")
-    if modes == ["decode"] and "head_dim" in made["model"] and chooser.random() < 0.3:
+    if with_labels and modes == ["decode"] and "head_dim" in made["model"] and chooser.random() < 0.3:
         wanted = labels(chooser, made["model"]["head_dim"], length)
     unit = wanted.get("unit", 1)
     made["kv_cache"] = {"page_size": max(rng.choice(PAGE_SIZES) // unit, 1) * unit,
