@@ -13,9 +13,9 @@ namespace attnbench {
 /// the indexer, behind its norm and its rotation, goes to a row of the cache that IndexerInputs
 /// describes. Borrowed memory of the device that computes.
 ///
-/// Of a cache in e4m3 a row is the key divided by its index_key_scale(), rounded to nearest even,
+/// In a cache of e4m3 a row is the key divided by its index_key_scale(), rounded to nearest even,
 /// and the scale goes behind the page's rows (vLLM's indexer_k_quant_and_cache, SGLang's
-/// act_quant). Of a cache in bf16 (SelectionScore::kMax) it is the key itself.
+/// act_quant). In a cache of bf16 (SelectionScore::kMax) it is the key itself.
 struct IndexWrite {
   const std::byte* k = nullptr;         ///< [T, IndexerInputs::kDim] bf16
   const std::int64_t* slots = nullptr;  ///< [T] row of the cache, page * page_size + row; -1: none

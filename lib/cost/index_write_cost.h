@@ -6,7 +6,7 @@
 
 namespace attnbench {
 
-/// Of StepPart::kIndexWrite: of each new key itself and its slot are read, and a row of the
+/// The cost of StepPart::kIndexWrite: each new key and its slot are read, and a row of the
 /// indexer's cache is written.
 [[nodiscard]] Cost index_write_cost(const Case& c);
 

@@ -25,8 +25,8 @@ struct LayerMemory {
   std::optional<std::int64_t> most_tokens;
   /// Tokens of a compressed row, as wide as a token's, that stays beside these; 0: there are none.
   std::int64_t compress_ratio = 0;
-  /// Of a sparse layer whose indexer is its own, a cache beside that of keys and values: bytes of a
-  /// row, and keys that a row is of (IndexerInputs). `indexers` of the layers have one.
+  /// A sparse layer whose indexer is its own has a cache for it beside that of keys and values:
+  /// bytes of a row, and keys that a row is of (IndexerInputs). `indexers` of the layers have one.
   int indexers = 0;
   std::int64_t index_row_bytes = 0;
   std::int64_t index_row_keys = 1;
@@ -47,12 +47,13 @@ struct LayerMemory {
     return static_cast<double>(kv_bytes_per_token) /
            static_cast<double>(compress_ratio > 0 ? compress_ratio : 1);
   }
-  /// Of a request of `tokens`, in one indexer's cache.
+  /// Bytes of a request of `tokens` in one indexer's cache.
   [[nodiscard]] std::int64_t index_bytes(std::int64_t tokens, std::int64_t page_size) const;
-  /// Of a request of `tokens`, in all layers of the kind; none where it is not known.
+  /// Bytes of a request of `tokens` in all layers of the kind; none where they are not known.
   [[nodiscard]] std::optional<std::int64_t> request_bytes_of_all(std::int64_t tokens,
                                                                  std::int64_t page_size) const;
-  /// Of a request of `tokens`, in one layer without its indexer; none where it is not known.
+  /// Bytes of a request of `tokens` in one layer without its indexer; none where they are not
+  /// known.
   [[nodiscard]] std::optional<std::int64_t> request_bytes(std::int64_t tokens,
                                                           std::int64_t page_size) const;
 };

@@ -71,6 +71,12 @@ std::string_view rows_text(const CacheFormat& format) {
   return format.scales == KvScales::kBlock ? "fp8_ds_mla" : to_string(format.dtype);
 }
 
+/// A token's part of compressed rows need not be whole: "90.75".
+std::string part_text(double bytes) {
+  std::string text = fmt::format("{:.2f}", bytes);
+  return text.ends_with(".00") ? text.substr(0, text.size() - 3) : text;
+}
+
 std::string kept_text(const LayerMemory& memory) {
   if (memory.is_linear()) {
     if (!memory.state_bytes) return "a state of unknown size";
@@ -114,7 +120,7 @@ Table kinds_table(const ModelQuestion& q) {
   for (const LayerMemory& each : q.memory.kinds) {
     table.rows.push_back(
         {{std::string(to_string(each.kind)), std::to_string(each.layers),
-          each.runs ? "runs" : "not yet", each.is_linear() ? "" : fmt::format("{}", each.growth()),
+          each.runs ? "runs" : "not yet", each.is_linear() ? "" : part_text(each.growth()),
           kept_text(each), of_request_text(q, each)}});
   }
   return table;
@@ -167,7 +173,6 @@ void write_capacity(const ModelQuestion& q, std::ostream& out) {
   }
 }
 
-/// A token's part of compressed rows need not be whole.
 Json whole_or_double(double bytes) {
   if (bytes == std::floor(bytes)) return static_cast<std::int64_t>(bytes);
   return bytes;
@@ -202,7 +207,8 @@ Json kind_json(const ModelQuestion& q, const LayerMemory& each) {
   return json;
 }
 
-/// Of sparse layers about whose indexer nothing is known, which keep its keys as well.
+/// Whether there are sparse layers about whose indexer nothing is known, which keep its keys as
+/// well.
 bool lacks_indexer(const ModelQuestion& q) {
   return q.model.kinds[LayerKind::kSparse] > 0 && q.model.index_topk == 0;
 }
@@ -238,12 +244,13 @@ void write_model_table(const ModelQuestion& q, std::ostream& out) {
   out << rank_text(q) << expanded_text(q);
   const std::int64_t page_size = q.memory.format.page_size;
   out << fmt::format("KV cache {}, pages of {}: {} B a token in all layers of a rank",
-                     rows_text(q.memory.format), page_size, q.memory.kv_bytes_per_token());
+                     rows_text(q.memory.format), page_size,
+                     part_text(q.memory.kv_bytes_per_token()));
   if (has_cross(q)) {
     out << fmt::format(", {} B a token of an encoder", q.memory.encoder_bytes_per_token());
   }
   if (const double index = q.memory.index_bytes_per_token(); index > 0) {
-    out << fmt::format(", {} B of index keys", index);
+    out << fmt::format(", {} B of index keys", part_text(index));
   }
   if (const auto page = q.memory.manager_page_tokens()) {
     out << fmt::format("\nvLLM hands out {} tokens at once (kv_cache: {{manager_page_size: {}}})",

@@ -8,8 +8,8 @@
 
 namespace attnbench {
 
-/// Of a type with HfLayerRule::kIndexedEveryNth: reads into `model` the pools of keys that an
-/// indexer scores as one and takes whole, and how many of them, by the keys of GLM-5.3-Flash where
+/// Reads into `model` the pools of keys that an indexer scores as one and takes whole, and how many
+/// of them, for a type with HfLayerRule::kIndexedEveryNth: by the keys of GLM-5.3-Flash where
 /// attention is latent, else by those of Qwen4 (transformers 5.24.0, configuration_glm5_next.py and
 /// configuration_qwen4_exp.py). The layers that are not linear are sparse, and full where there is
 /// no indexer. Throws ConfigError.

@@ -195,7 +195,8 @@ std::optional<ModelStep> best_of_kinds(const StepRecords& step,
         const std::vector<ModelStepPart> parts = parts_of(cells, write);
         const bool is_whole = is_pipeline(parts.front().step);
         if (chooses && !is_whole) continue;
-        if (is_whole > chooses || fastest.empty() || us_of(parts) < us_of(fastest)) fastest = parts;
+        const bool is_first_whole = is_whole && !chooses;
+        if (is_first_whole || fastest.empty() || us_of(parts) < us_of(fastest)) fastest = parts;
         chooses = is_whole;
       }
       if (!fastest.empty()) ++found;

@@ -20,7 +20,7 @@ inline constexpr std::array kLayerStages = {StepPart::kKvWrite, StepPart::kIndex
 inline constexpr std::array kKvPipelineStages = {StepPart::kKvWrite, StepPart::kIndexer,
                                                  StepPart::kSelect, StepPart::kAttention};
 inline constexpr std::size_t kStagesOfPipeline = 3;  ///< which are the last of either
-/// Those of a step that is_pipeline(). Each step has a number of its own of them.
+/// What a step that is_pipeline() runs. Each such step has a number of its own.
 [[nodiscard]] constexpr std::span<const StepPart> stages_of(StepPart step) {
   if (writes_index(step)) return kLayerStages;
   const std::span<const StepPart> stages = kKvPipelineStages;
