@@ -121,7 +121,7 @@ struct RequestRows {
 /// The same in tokens: how many of a request's `q_len` may have rows in one tile.
 [[nodiscard]] inline std::int64_t tokens_of_one_list(const AttentionLayer& layer,
                                                      std::int64_t q_len) {
-  return layer.selection.exists() ? std::min<std::int64_t>(q_len, 1) : q_len;
+  return layer.gathers_keys() ? std::min<std::int64_t>(q_len, 1) : q_len;
 }
 
 /// The bidirectional span that a query token is part of; empty: there is none.

@@ -103,7 +103,8 @@ Planned::Planned(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory)
   }
   lay_out(room, batch, memory);
   set_attention_params(params_, batch);
-  if (has_lists_) {  // whose rows stand in the block table as pages of one token
+  if (has_lists_) {       // whose rows stand in the block table as pages of one token
+    params_.window = -1;  // all that a list has are seen
     params_.page_size = 1;
     params_.page_shift = 0;
     params_.k_page_stride = kRowUnit;
@@ -123,7 +124,7 @@ void Planned::lay_out(const Room& room, const ForwardBatch& batch, PlanMemory& m
   const auto part_begin = device.add<std::int32_t>(room.parts + 1);
   const auto merges = device.add<Item>(room.merges);
   const auto items = device.add<Item>(room.items);
-  has_lists_ = problem().layer.selection.exists();
+  has_lists_ = problem().layer.gathers_keys();
   if (has_lists_) {
     chosen_ = ChosenRows(batch, unit_numbers(*batch.token_to_kv_pool), device);
   } else {
@@ -194,7 +195,8 @@ Numerics MlaBackend::numerics(const Problem& problem) const { return {.p = probl
 Support MlaBackend::supports(const Problem& problem) const {
   const AttentionLayer& layer = problem.layer;
   constexpr Features kFeatures =
-      kKernelFeatures | Features{Feature::kLatent, Feature::kAlibi, Feature::kSelection};
+      kKernelFeatures | Features{Feature::kLatent, Feature::kLatentSinks, Feature::kAlibi,
+                                 Feature::kSelection, Feature::kCompressed};
   if (Support named = unsupported_by_default(problem, kFeatures); !named) return named;
   if (!layer.shares_row_of_k_and_v()) {
     return Support::no("absorbed MLA only: one latent row as K and V");

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/mla/mla.h"
 
+#include <numeric>
+
 #include "backends/common/kernel_support.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
@@ -311,6 +313,42 @@ TEST_F(MlaGpu, of_lists_leaves_the_sink_out_of_the_lse) {
       expect_agreement(with_selection(c, selection));
     }
   }
+}
+
+/// DeepSeek-V4's rows in 512 columns, all of them K and V.
+Case compressed(Case c, std::int64_t ratio, const Selection& selection = {}) {
+  c.id += "/rows_of_" + std::to_string(ratio) + "_topk_" + std::to_string(selection.topk);
+  c.layer.head_dim_qk = c.layer.head_dim_v;
+  c.layer.compress_ratio = ratio;
+  c.layer.sliding_window_size = 127;
+  c.layer.has_sinks = true;
+  if (!selection.exists()) return c;
+  c = with_selection(std::move(c), selection);
+  c.layer.selection.unit = ratio;
+  c.layer.selection.compressed = true;
+  return c;
+}
+
+TEST_F(MlaGpu, reads_compressed_rows_beside_a_window) {
+  Case chain = trees(300);
+  for (Request& request : chain.requests) {
+    std::iota(request.tree_parents.begin(), request.tree_parents.end(), -1);
+  }
+  for (const Case& c : {decode(8, 64), decode(64, 64), decode(128, 1), extend(7), extend(40),
+                        split(16), split(128), chain}) {
+    expect_agreement(compressed(c, 128));
+    expect_agreement(compressed(c, 4));
+    expect_agreement(compressed(c, 4, {.topk = 512, .pattern = SelectionPattern::kShared}));
+    expect_agreement(compressed(c, 3, {.topk = 9, .pattern = SelectionPattern::kHoles}));
+  }
+  Case own_pool = compressed(split(64), 128), no_window = compressed(decode(16, 16), 5);
+  own_pool.kv_cache.swa_pool = true;
+  expect_agreement(own_pool);
+  no_window.layer.sliding_window_size = -1;
+  expect_agreement(no_window);
+  Case with_rope = compressed(decode(16, 64), 4, {.topk = 64});
+  with_rope.layer.head_dim_qk = small_mla().layer.head_dim_qk;
+  expect_agreement(with_rope);
 }
 
 TEST_F(MlaGpu, leaves_out_entries_of_a_list_that_do_not_count) {

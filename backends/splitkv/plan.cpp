@@ -106,10 +106,11 @@ WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, Split
 
 UniformBatches uniform_batches(const Problem& problem) {
   const StepLimits& limits = problem.limits;
-  const Selection& selection = problem.layer.selection;
-  if (!selection.exists()) return {problem.mode, limits.requests, limits.q_len, limits.kv_len};
+  const AttentionLayer& layer = problem.layer;
+  if (!layer.selection.exists())
+    return {problem.mode, limits.requests, limits.q_len, limits.kv_len};
   return {problem.mode, limits.requests * limits.q_len, 1,
-          tiles::most_chosen_keys(selection, limits.kv_len)};
+          tiles::most_gathered_keys(layer, limits.kv_len)};
 }
 
 tiles::Room room_for(const UniformBatches& batches, const AttentionLayer& layer, SplitRule rule,

@@ -41,8 +41,8 @@ inline constexpr std::int64_t kGraphContext = 4096;
     if (mode == ForwardMode::kTargetVerify) {
       request.q_len = 4;
       request.kv_len += 4;
-      // Dual chunks and lists of chosen keys are defined for chains.
-      const bool chain = layer.dual_chunk.exists() || layer.selection.exists();
+      // Dual chunks and keys that are gathered are defined for chains.
+      const bool chain = layer.dual_chunk.exists() || layer.gathers_keys();
       request.tree_parents = chain ? std::vector{-1, 0, 1, 2} : std::vector{-1, 0, 0, 1};
     }
     c.requests.push_back(std::move(request));
@@ -65,7 +65,14 @@ inline constexpr std::int64_t kGraphContext = 4096;
                       .groups = SelectionGroups::kKvHeads,
                       .padding = SelectionPadding::kFront};
   sparse_latent.selection = {.topk = 600, .padding = SelectionPadding::kRepeat};
-  return {grouped, wide, latent, wide_latent, in_dual_chunks, sparse, sparse_latent};
+  AttentionLayer all_rows = latent;
+  all_rows.compress_ratio = 16;
+  all_rows.sliding_window_size = 99;
+  all_rows.has_sinks = true;
+  AttentionLayer chosen_rows = all_rows;
+  chosen_rows.selection = {.topk = 40, .unit = all_rows.compress_ratio, .compressed = true};
+  return {grouped, wide,          latent,   wide_latent, in_dual_chunks,
+          sparse,  sparse_latent, all_rows, chosen_rows};
 }
 
 /// A step, filled up to `batch_size` requests.

@@ -28,8 +28,8 @@ constexpr int kLaneKeys = 8;
 constexpr int kListWarpKeys = 32 * kLaneKeys;
 
 struct ListParams {
-  const std::int32_t* indices;      ///< [T, groups, topk]
-  const std::int32_t* topk_length;  ///< [T, groups]
+  const std::int32_t* indices;      ///< [T, groups, topk]; null: all compressed rows are seen
+  const std::int32_t* topk_length;  ///< [T, groups]; null likewise
   const ListToken* tokens;          ///< [T]
   const std::int32_t* block_table;  ///< [B, table_width]
   std::int64_t table_width;
@@ -38,6 +38,7 @@ struct ListParams {
   std::int32_t topk, groups, width;
   std::int32_t unit, page_size;      ///< kShifts: their binary logarithms
   std::int32_t per_page, per_token;  ///< RowNumbers
+  std::int32_t compress_ratio, window;
 };
 
 /// How many units or pages lie before a key, and how far it lies in its own. Shifts, where the size
@@ -57,20 +58,83 @@ struct Cut {
   }
 };
 
+/// The keys of one query, by their index among those that it gathers: the units that its list
+/// names.
+template <bool kShifts>
+class ListedUnits {
+ public:
+  __device__ __forceinline__ ListedUnits(const ListParams& p, const ListToken& token,
+                                         std::int64_t list)
+      : entries_(p.indices + list * p.topk),
+        units_{p.unit},
+        last_(p.topk - 1),
+        own_unit_(units_.before(token.place)),
+        place_(token.place),
+        // Not behind the token, which may be padding.
+        listed_(__ldg(p.topk_length + list)),
+        keys_(token.request < 0 ? 0 : units_.first_of(listed_)) {}
+
+  [[nodiscard]] __device__ __forceinline__ int keys() const { return keys_; }
+  /// Of any index, so that all loads can be under way at once.
+  [[nodiscard]] __device__ __forceinline__ int entry(int at) const {
+    return __ldg(entries_ + min(units_.before(at), last_));
+  }
+  /// -1: none.
+  [[nodiscard]] __device__ __forceinline__ int key(int at, int entry) const {
+    const int named = units_.first_of(entry) + units_.within(at);
+    const bool seen = entry >= 0 && entry <= own_unit_ && named <= place_;
+    return seen && at < keys_ ? named : -1;
+  }
+
+ private:
+  const std::int32_t* entries_;
+  Cut<kShifts> units_;
+  int last_, own_unit_, place_, listed_, keys_;
+};
+
+/// Likewise, where there are compressed rows: the keys of its window, then these rows.
+class WindowAndRows {
+ public:
+  __device__ __forceinline__ WindowAndRows(const ListParams& p, const ListToken& token,
+                                           std::int64_t list)
+      : entries_(p.indices == nullptr ? nullptr : p.indices + list * p.topk),
+        last_(p.topk - 1),
+        first_row_(token.first_row) {
+    const int tokens = token.request < 0 ? 0 : max(token.place + 1, 0);
+    rows_ = tokens / p.compress_ratio;
+    window_ = min(p.window, tokens);
+    first_key_ = tokens - window_;
+    listed_ = entries_ == nullptr ? rows_ : tokens > 0 ? __ldg(p.topk_length + list) : 0;
+  }
+
+  [[nodiscard]] __device__ __forceinline__ int keys() const { return window_ + listed_; }
+  [[nodiscard]] __device__ __forceinline__ int entry(int at) const {
+    const int row = at - window_;
+    return entries_ == nullptr ? row : __ldg(entries_ + min(max(row, 0), last_));
+  }
+  [[nodiscard]] __device__ __forceinline__ int key(int at, int entry) const {
+    if (at < window_) return first_key_ + at;
+    return at < keys() && entry >= 0 && entry < rows_ ? first_row_ + entry : -1;
+  }
+
+ private:
+  const std::int32_t* entries_;  ///< null: all rows are seen
+  int last_, first_row_;
+  int rows_, window_, first_key_, listed_;
+};
+
 /// A block for each list. Its keys keep their order, so that a result has the same bits in every
 /// run.
-template <bool kShifts>
+template <bool kShifts, class Keys>
 __global__ void __launch_bounds__(kListThreads) find_rows(const __grid_constant__ ListParams p) {
   cuda::let_next_start();
   __shared__ int found_by[kListWarps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x) / 32;
   const std::int64_t list = blockIdx.x;
   const ListToken token = p.tokens[blockIdx.x / static_cast<unsigned>(p.groups)];
-  const int listed = __ldg(p.topk_length + list);  // not behind the token, which may be padding
-  const Cut<kShifts> units{p.unit}, in_pages{p.page_size};
-  const int keys = token.request < 0 ? 0 : units.first_of(listed);
-  const int own_unit = units.before(token.place);
-  const std::int32_t* const entries = p.indices + list * p.topk;
+  const Keys gathered(p, token, list);
+  const Cut<kShifts> in_pages{p.page_size};
+  const int keys = gathered.keys();
   const std::int32_t* const pages = p.block_table + max(token.request, 0) * p.table_width;
   std::int32_t* const rows = p.rows + list * p.width;
   int found = 0;  // in the rounds before
@@ -81,16 +145,9 @@ __global__ void __launch_bounds__(kListThreads) find_rows(const __grid_constant_
     const int own = first + warp * kListWarpKeys + lane;
     int entry[kLaneKeys], key[kLaneKeys], page[kLaneKeys];
 #pragma unroll
-    for (int i = 0; i < kLaneKeys; ++i) {
-      entry[i] = __ldg(entries + min(units.before(own + 32 * i), p.topk - 1));
-    }
+    for (int i = 0; i < kLaneKeys; ++i) entry[i] = gathered.entry(own + 32 * i);
 #pragma unroll
-    for (int i = 0; i < kLaneKeys; ++i) {
-      const int at = own + 32 * i;
-      const int named = units.first_of(entry[i]) + units.within(at);
-      const bool seen = entry[i] >= 0 && entry[i] <= own_unit && named <= token.place;
-      key[i] = seen && at < keys ? named : -1;
-    }
+    for (int i = 0; i < kLaneKeys; ++i) key[i] = gathered.key(own + 32 * i, entry[i]);
 #pragma unroll
     for (int i = 0; i < kLaneKeys; ++i) {
       page[i] = pages[in_pages.before(max(key[i], 0))];  // __ldg() would end up behind the barrier
@@ -143,8 +200,11 @@ std::vector<ListToken> tokens_of(const ForwardBatch& batch, std::int64_t count) 
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     if (is_padding(batch, r)) continue;
     const std::int64_t first = first_token(batch, r), q_len = batch.q_len(r);
+    const std::int64_t page_size = batch.token_to_kv_pool->page_size;
+    const std::int64_t first_row = ceil_div(batch.kv_len(r), page_size) * page_size;
     for (std::int64_t t = 0; t < q_len; ++t) {
-      tokens[to_size(first + t)] = {narrow_i32(r), narrow_i32(batch.kv_len(r) - q_len + t)};
+      tokens[to_size(first + t)] = {narrow_i32(r), narrow_i32(batch.kv_len(r) - q_len + t),
+                                    narrow_i32(first_row)};
     }
   }
   return tokens;
@@ -166,19 +226,23 @@ RowNumbers unit_numbers(const KvPool& pool) {
 ChosenRows::ChosenRows(const ForwardBatch& batch, RowNumbers numbers, DeviceRoom& room)
     : numbers_(numbers),
       selection_(batch.problem->layer.selection),
+      compress_ratio_(batch.problem->layer.compress_ratio),
       groups_(batch.problem->layer.selection_groups()),
       page_size_(batch.token_to_kv_pool->page_size),
       recorded_(batch.problem->recorded),
-      copies_lists_(recorded_ && !device_batch_of(batch).lists_stay) {
+      copies_lists_(recorded_ && selection_.exists() && !device_batch_of(batch).lists_stay) {
   const Most most = most_of(batch);
+  const AttentionLayer& layer = batch.problem->layer;
+  const std::int64_t window = layer.sliding_window_size;
+  window_ = window < 0 ? std::numeric_limits<std::int32_t>::max() : window + 1;
   tokens_ = most.tokens;
-  width_ = tiles::most_chosen_keys(selection_, most.kv_len);
+  width_ = tiles::most_gathered_keys(layer, most.kv_len);
   const std::int64_t lists = tokens_ * groups_;
   tokens_at_ = room.add<ListToken>(tokens_);
   rows_at_ = room.add<std::int32_t>(lists * width_);
   lengths_at_ = room.add<std::int32_t>(lists);
   block_table_ = StepPageTable(batch, room);
-  if (recorded_) topk_length_at_ = room.add<std::int32_t>(lists);
+  if (recorded_ && selection_.exists()) topk_length_at_ = room.add<std::int32_t>(lists);
   if (copies_lists_) indices_at_ = room.add<std::int32_t>(lists * selection_.topk);
 }
 
@@ -187,7 +251,7 @@ void ChosenRows::place(std::byte* memory) {
   rows_ = rows_at_.in(memory);
   lengths_ = lengths_at_.in(memory);
   block_table_.place(memory);
-  if (recorded_) own_topk_length_ = topk_length_at_.in(memory);
+  if (recorded_ && selection_.exists()) own_topk_length_ = topk_length_at_.in(memory);
   if (copies_lists_) own_indices_ = indices_at_.in(memory);
 }
 
@@ -196,6 +260,7 @@ void ChosenRows::enqueue(const ForwardBatch& batch, void* stream) {
   upload.add(tokens_of(batch, tokens_));
   enqueue_upload(upload, reinterpret_cast<std::byte*>(list_tokens_), stream);
   block_table_.enqueue(batch, stream);
+  if (!selection_.exists()) return;
   const DeviceBatch& from = device_batch_of(batch);
   expects(from.topk_indices != nullptr && from.topk_length != nullptr,
           "a selection without its lists on the device");
@@ -240,8 +305,15 @@ void ChosenRows::launch(void* stream) const {
                           .unit = size_of(selection_.unit),
                           .page_size = size_of(page_size_),
                           .per_page = narrow_i32(numbers_.per_page),
-                          .per_token = narrow_i32(numbers_.per_token)};
-  const auto find = shifts ? find_rows<true> : find_rows<false>;
+                          .per_token = narrow_i32(numbers_.per_token),
+                          .compress_ratio = narrow_i32(compress_ratio_),
+                          .window = narrow_i32(window_)};
+  const auto find = [shifts, this] {
+    if (compress_ratio_ > 0) {
+      return shifts ? find_rows<true, WindowAndRows> : find_rows<false, WindowAndRows>;
+    }
+    return shifts ? find_rows<true, ListedUnits<true>> : find_rows<false, ListedUnits<false>>;
+  }();
   find<<<lists, kListThreads, 0, static_cast<cudaStream_t>(stream)>>>(params);
   check_launch("find_rows");
 }

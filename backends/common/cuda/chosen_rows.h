@@ -26,18 +26,20 @@ inline constexpr std::int64_t kRowUnit = 16;
 [[nodiscard]] RowNumbers unit_numbers(const KvPool& pool);
 
 /// A query token of a step.
-struct ListToken {
-  std::int32_t request = -1;  ///< -1: padding, which has no keys
-  std::int32_t place = 0;     ///< among the keys of its request, of which it sees none behind
+struct alignas(16) ListToken {
+  std::int32_t request = -1;   ///< -1: padding, which has no keys
+  std::int32_t place = 0;      ///< among the keys of its request, of which it sees none behind
+  std::int32_t first_row = 0;  ///< where compressed rows begin in the pages of its request
 };
 
-/// Lists of chosen keys as rows of the cache, the keys that there are side by side: what a kernel
-/// reads in place of a request's rows. Each layer has other lists, so that they are a launch of
-/// every run, before the kernel.
+/// Keys that a query gathers as rows of the cache, side by side: what a kernel reads in place of a
+/// request's rows. They are those that its list names or, where there are compressed rows, those of
+/// its window and then these rows, all or the list's. Each layer has other lists, so that they are
+/// a launch of every run, before the kernel.
 class ChosenRows {
  public:
   ChosenRows() = default;
-  /// Of a layer with a selection.
+  /// For a layer that gathers keys.
   ChosenRows(const ForwardBatch& batch, RowNumbers numbers, DeviceRoom& room);
   void place(std::byte* memory);
 
@@ -56,6 +58,8 @@ class ChosenRows {
  private:
   RowNumbers numbers_;
   Selection selection_;
+  std::int64_t compress_ratio_ = 0;
+  std::int64_t window_ = 0;  ///< beside compressed rows: a token's latest keys, its own among them
   std::int64_t groups_ = 1;  ///< lists of a token
   std::int64_t tokens_ = 0;
   std::int64_t page_size_ = 1;

@@ -32,7 +32,8 @@ class TokenSlots {
   std::int32_t* kv_indices_ = nullptr;
 };
 
-/// Pages of each request, in a row of its own; entries behind them are `pad`.
+/// Pages of each request, in a row of its own, those of its compressed rows behind those of its
+/// tokens; entries behind them are `pad`.
 class StepPageTable {
  public:
   StepPageTable() = default;

@@ -53,7 +53,9 @@ void TokenSlots::enqueue(const ForwardBatch& batch, void* stream) const {
 StepPageTable::StepPageTable(const ForwardBatch& batch, DeviceRoom& room, std::int32_t pad)
     : pad_(pad) {
   const Most most = most_of(batch);
-  width_ = ceil_div(most.longest, batch.token_to_kv_pool->page_size);
+  const std::int64_t page_size = batch.token_to_kv_pool->page_size;
+  width_ = ceil_div(most.longest, page_size) +
+           ceil_div(batch.problem->layer.compressed_rows(most.longest), page_size);
   pages_at_ = room.add<std::int32_t>(most.requests * width_);
 }
 
@@ -61,7 +63,8 @@ void StepPageTable::place(std::byte* memory) { pages_ = pages_at_.in(memory); }
 
 void StepPageTable::enqueue(const ForwardBatch& batch, void* stream) const {
   enqueue_page_table(device_batch_of(batch), batch.batch_size, batch.token_to_kv_pool->page_size,
-                     width_, pad_, pages_, static_cast<cudaStream_t>(stream));
+                     width_, pad_, pages_, static_cast<cudaStream_t>(stream),
+                     batch.problem->layer.compress_ratio);
 }
 
 }  // namespace attnbench

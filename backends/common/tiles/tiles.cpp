@@ -45,7 +45,7 @@ Item tile_of_list(Item tile, const AttentionLayer& layer, std::int64_t begin, st
   tile.row_begin = narrow_i32(begin % layer.group_size());
   tile.rows = narrow_i32(end - begin);
   tile.key_begin = 0;
-  tile.key_end = narrow_i32(most_chosen_keys(layer.selection, tile.kv_len));
+  tile.key_end = narrow_i32(most_gathered_keys(layer, tile.kv_len));
   // Its keys are the list's, from the first to the last: one that repeats units has more of them
   // than the query sees.
   tile.kv_len = std::max(tile.kv_len, tile.key_end);
@@ -55,9 +55,17 @@ Item tile_of_list(Item tile, const AttentionLayer& layer, std::int64_t begin, st
 
 }  // namespace
 
-std::int64_t most_chosen_keys(const Selection& selection, std::int64_t kv_len) {
-  const std::int64_t of_all = selection.topk * std::min(selection.unit, kv_len);
-  return selection.repeats() ? of_all : std::min(of_all, kv_len);
+std::int64_t most_gathered_keys(const AttentionLayer& layer, std::int64_t kv_len) {
+  const Selection& selection = layer.selection;
+  if (layer.compress_ratio == 0) {
+    const std::int64_t of_all = selection.topk * std::min(selection.unit, kv_len);
+    return selection.repeats() ? of_all : std::min(of_all, kv_len);
+  }
+  const std::int64_t window = layer.sliding_window_size;
+  const std::int64_t tokens = window < 0 ? kv_len : std::min(window + 1, kv_len);
+  const std::int64_t rows = layer.compressed_rows(kv_len);
+  if (!selection.exists()) return tokens + rows;
+  return tokens + (selection.repeats() ? selection.topk : std::min(selection.topk, rows));
 }
 
 std::vector<Item> tiles_of(const ForwardBatch& batch, const AttentionLayer& layer,
@@ -78,7 +86,7 @@ std::vector<Item> tiles_of(const ForwardBatch& batch, const AttentionLayer& laye
     const std::int64_t rows = rows_of(r);
     for (std::int64_t begin = 0, end = 0; begin < rows; begin = end) {
       end = tile_end(batch, layer, r, begin, rows_of_one_list(layer, begin, tile_rows));
-      if (layer.selection.exists()) {
+      if (layer.gathers_keys()) {
         tiles.push_back(tile_of_list(tile, layer, begin, end));
         continue;
       }

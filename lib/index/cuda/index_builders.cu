@@ -50,15 +50,19 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    write_page_table(DeviceBatch batch, int page_size, std::int64_t width, std::int32_t pad,
-                     std::int32_t* page_table) {
+    write_page_table(DeviceBatch batch, int page_size, int compress_ratio, std::int64_t width,
+                     std::int32_t pad, std::int32_t* page_table) {
   const int r = static_cast<int>(blockIdx.x);
   const std::int32_t* const row =
       batch.req_to_token + batch.req_pool_indices[r] * batch.req_to_token_stride;
-  const std::int32_t pages = (batch.kv_lens[r] + page_size - 1) / page_size;
+  const auto pages_of = [=](int keys) { return (keys + page_size - 1) / page_size; };
+  const int tokens = batch.kv_lens[r], pages = pages_of(tokens);
+  const int all = pages + (compress_ratio > 0 ? pages_of(tokens / compress_ratio) : 0);
   for (std::int64_t i = blockIdx.y * kThreads + threadIdx.x; i < width;
        i += kBlocksPerRequest * kThreads) {
-    page_table[r * width + i] = i < pages ? row[i * page_size] / page_size : pad;
+    // Compressed rows begin a page, wherever the tokens before them end.
+    const std::int64_t key = i < pages ? i * page_size : tokens + (i - pages) * page_size;
+    page_table[r * width + i] = i < all ? row[key] / page_size : pad;
   }
 }
 
@@ -80,10 +84,10 @@ void enqueue_csr(const DeviceBatch& batch, std::int64_t batch_size, std::int64_t
 
 void enqueue_page_table(const DeviceBatch& batch, std::int64_t batch_size, std::int64_t page_size,
                         std::int64_t width, std::int32_t pad, std::int32_t* page_table,
-                        cudaStream_t stream) {
+                        cudaStream_t stream, std::int64_t compress_ratio) {
   if (batch_size == 0 || width == 0) return;
-  write_page_table<<<grid_of(batch_size), kThreads, 0, stream>>>(batch, static_cast<int>(page_size),
-                                                                 width, pad, page_table);
+  write_page_table<<<grid_of(batch_size), kThreads, 0, stream>>>(
+      batch, static_cast<int>(page_size), static_cast<int>(compress_ratio), width, pad, page_table);
   check_launch("write_page_table");
 }
 

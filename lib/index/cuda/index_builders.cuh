@@ -27,9 +27,10 @@ void enqueue_csr(const DeviceBatch& batch, std::int64_t batch_size, std::int64_t
                  const CudaCsrIndices& to, cudaStream_t stream);
 
 /// build_page_table(): also block tables, which differ in width at most.
-/// `page_table` is [B, width]; entries behind a request's pages become `pad`.
+/// `page_table` is [B, width]; entries behind a request's pages become `pad`. The pages of its
+/// compressed rows of `compress_ratio` tokens, if there are any, follow those of its tokens.
 void enqueue_page_table(const DeviceBatch& batch, std::int64_t batch_size, std::int64_t page_size,
                         std::int64_t width, std::int32_t pad, std::int32_t* page_table,
-                        cudaStream_t stream);
+                        cudaStream_t stream, std::int64_t compress_ratio = 0);
 
 }  // namespace attnbench
