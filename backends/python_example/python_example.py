@@ -30,6 +30,8 @@ class PythonExample:
     # and index_cache, and is left out of other steps unless it is named.
     # reads_lists_at_run = False: True if run() reads topk_indices, and plan() does not, so that a selector of the same step
     # may write them in between: it can be the attention of a pipeline.
+    # reads_compressed_rows = False: True if problem.compress_ratio may be above 0, in absorbed MLA, and sinks may stand there.
+    # tensor("req_to_token") then has the rows behind a request's tokens.
     # requires = {}: {"torch": "2.11.0"} lists the backend as absent without this package. A method load() imports the
     # packages. It is called first, but not if backends are only listed. `kernel` names the called operation.
     # tuning = {}: {"splits": ([8, 16], "--kv-splits")} makes variants NAME:splits=8 and NAME:splits=16. Their attribute

@@ -158,12 +158,15 @@ class PluginBackend final : public Backend {
     if (rule.is_hierarchical() && !plain && problem.step != StepPart::kIndex) {
       return Support::no("no hierarchical sparse attention: a plug-in is not told of its window");
     }
-    if (attends(problem.step) && problem.layer.compress_ratio > 0) {
-      return Support::no("no compressed rows: a plug-in is not told of them");
-    }
-    if (attends(problem.step) && problem.layer.has_sinks &&
-        problem.layer.family == Family::kLatent) {
-      return Support::no("no sinks beside MLA: no plug-in has said that it reads them");
+    if (attends(problem.step) && backend_.reads_compressed_rows == 0) {
+      if (problem.layer.compress_ratio > 0) {
+        return Support::no(
+            "no compressed rows: it does not say that it reads them (reads_compressed_rows)");
+      }
+      if (problem.layer.has_sinks && problem.layer.family == Family::kLatent) {
+        return Support::no(
+            "no sinks beside MLA: it does not say that it reads them (reads_compressed_rows)");
+      }
     }
     if (problem.step == StepPart::kIndexer && problem.layer.selection.takes_maxima()) {
       return Support::no("no maxima of units: a plug-in is not asked for them");

@@ -114,6 +114,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.topk_length_counts = layer.selection.padding == SelectionPadding::kRepeat ? 1 : 0;
   to.topk_repeats = layer.selection.repeats() ? 1 : 0;
   to.index_heads = layer.selection.index_heads;
+  to.compress_ratio = layer.compress_ratio;
   return to;
 }
 

@@ -295,6 +295,12 @@ TEST_F(PluginBatchTest, has_the_spans_of_query_tokens_and_the_layer_s_rule_for_t
   EXPECT_EQ(spans.shape[1], 2);
 }
 
+TEST_F(PluginBatchTest, says_how_many_tokens_a_compressed_row_has) {
+  EXPECT_EQ(plugin_problem(problem_).compress_ratio, 0);
+  problem_.layer.compress_ratio = 4;
+  EXPECT_EQ(plugin_problem(problem_).compress_ratio, 4);
+}
+
 TEST_F(PluginBatchTest, has_the_lists_of_chosen_keys_and_what_they_hold) {
   EXPECT_EQ(plugin_problem(problem_).topk, 0);
   problem_.layer.selection = {

@@ -135,7 +135,8 @@ class ProgramTest(HostTest):
                  "deterministic": False, "graph_support": "ALWAYS", "padding_seq_len": 1, "writes_kv": False,
                  "only_by_name": True, "reads_fp8_queries": False, "writes_fp8_outputs": False,
                  "reads_queries_apart": False, "reads_page_gaps": False, "reads_selection": False,
-                 "builds_indices": "", "selects_keys": False, "scores_keys": False, "reads_lists_at_run": False, "engine_flag": "",
+                 "builds_indices": "", "selects_keys": False, "scores_keys": False, "reads_lists_at_run": False,
+                 "reads_compressed_rows": False, "engine_flag": "",
                  "packages": "", "kernel": "", "absence": ""}
         self.assertEqual(json.loads(out), [dict(other, name="mine", version="0", only_by_name=False), other])
         self.assertIn("hello", err)

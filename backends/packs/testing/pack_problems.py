@@ -14,7 +14,7 @@ def problem(**changed):
                  attention_chunk=0, dual_chunk_size=0, temperature_len=0, causal_block=1, multi_item=False,
                  empty_rows=False, queries_apart=False, drafts_are_chains=False, spans=False,
                  spans_within_window=False, topk=0, topk_unit=1, topk_groups=1, topk_length_counts=False,
-                 topk_repeats=False, index_heads=64)
+                 topk_repeats=False, index_heads=64, compress_ratio=0)
     whole = {**plain, **changed}
     return types.SimpleNamespace(**{"q_dtype": whole["dtype"], "out_dtype": whole["dtype"], "q_scales": "tensor",
                                     "page_stride": whole["page_size"], **whole})

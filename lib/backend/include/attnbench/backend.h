@@ -120,6 +120,9 @@ typedef struct attnbench_backend {
   /* 1: its run() reads topk_indices, not its plan(), so that a selector of the same step may write
    * them in between: it can be the attention of a pipeline. topk_length is there in plan(). */
   attnbench_bool reads_lists_at_run;
+  /* 1: supports() gets problems whose compress_ratio is above 0, and sinks of ATTNBENCH_LATENT,
+   * too. */
+  attnbench_bool reads_compressed_rows;
 } attnbench_backend;
 
 /* The type of attnbench_plugin(), which a plug-in exports. `abi_version` is ATTNBENCH_ABI_VERSION

@@ -240,6 +240,14 @@ typedef struct attnbench_problem {
    * sees, and a mask cannot say what takes part. 0: none does. */
   attnbench_bool topk_repeats;
   int32_t index_heads; /* query heads of the indexer that scores keys (ATTNBENCH_INDEXER) */
+  /* Compressed rows; 0: off. Only a backend with reads_compressed_rows gets more. A request with n
+   * tokens has floor(n / compress_ratio) rows that are keys and values of their own, in pages of
+   * their own. ATTNBENCH_REQ_TO_TOKEN has them behind its tokens: entry n + c is the slot of row c.
+   * Beside the tokens that the window shows, the query at position t among its request's tokens
+   * sees, in the same softmax, the rows c < floor((t + 1) / compress_ratio): all of them or, if
+   * topk is above 0, those on its list, whose entries are rows then. LSE is over the keys only,
+   * also with sinks. Only ATTNBENCH_LATENT has compressed rows. */
+  int64_t compress_ratio;
 } attnbench_problem;
 
 #endif
