@@ -6,6 +6,7 @@
 
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "backends/wrappers/rewritten_step.h"
 #include "lib/base/int_math.h"
@@ -28,13 +29,21 @@ std::int64_t padded_bytes(const View& like) {
                   kAlignment);
 }
 
+constexpr std::int64_t kSinkBytes = kPaddedHeads * static_cast<std::int64_t>(sizeof(float));
+
 class PaddedHeadsPlan final : public RewrittenStep {
  public:
   PaddedHeadsPlan(Backend& kernels, const ForwardBatch& batch, CopyRows copy, PlanMemory& memory)
       : RewrittenStep(of_all_heads(*batch.problem)), copy_(copy), memory_(memory) {
     const AttentionTensors& own = batch.tensors;
     std::byte* at = memory.reserve(
-        to_size(padded_bytes(own.q) + padded_bytes(own.out) + padded_bytes(own.lse)));
+        to_size(kSinkBytes + padded_bytes(own.q) + padded_bytes(own.out) + padded_bytes(own.lse)));
+    if (own.sinks != nullptr) {  // those of the heads that are added may be anything
+      sinks_ = reinterpret_cast<float*>(at);
+      const std::int64_t bytes = own.q.shape[1] * static_cast<std::int64_t>(sizeof(float));
+      in_.push_back({reinterpret_cast<const std::byte*>(own.sinks), at, bytes, bytes, bytes, 1});
+    }
+    at += kSinkBytes;
     const auto next = [&](const auto& like) {
       const TensorView view =
           TensorView::dense(at, like.dtype, like.shape[0], kPaddedHeads, like.shape[2]);
@@ -44,7 +53,7 @@ class PaddedHeadsPlan final : public RewrittenStep {
     q_ = next(own.q);
     out_ = next(own.out);
     lse_ = next(own.lse);
-    in_ = token_rows(own.q, q_, own.q.shape[1]);
+    in_.push_back(token_rows(own.q, q_, own.q.shape[1]));
     results_ = {token_rows(out_, own.out, own.out.shape[1]),
                 token_rows(lse_, own.lse, own.lse.shape[1])};
     const std::int64_t tokens = real_tokens(batch);
@@ -67,10 +76,11 @@ class PaddedHeadsPlan final : public RewrittenStep {
   }
 
  private:
-  void enqueue_before(Stream& stream) override { copy_({&in_, 1}, stream); }
+  void enqueue_before(Stream& stream) override { copy_(in_, stream); }
   void enqueue_after(Stream& stream) override { copy_(results_, stream); }
   void replace(AttentionTensors& tensors) const override {
     tensors.q = q_.read_only();
+    tensors.sinks = sinks_;
     tensors.out = out_;
     tensors.lse = lse_;
   }
@@ -94,7 +104,8 @@ class PaddedHeadsPlan final : public RewrittenStep {
   CopyRows copy_;
   PlanMemory& memory_;
   TensorView q_, out_, lse_;
-  RowCopy in_;
+  float* sinks_ = nullptr;
+  std::vector<RowCopy> in_;
   std::array<RowCopy, 2> results_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "backends/cpu_flash/cpu_flash.h"
 #include "backends/testing/conformance.h"
 
@@ -25,6 +27,33 @@ TEST(PaddedHeads, agree_with_the_reference_in_latent_attention_of_fewer_heads) {
     ++taken;
   }
   EXPECT_GT(taken, 3);
+}
+
+/// Tells which sinks the kernels are given.
+class SinksOf final : public WrappedBackend {
+ public:
+  explicit SinksOf(const float** sinks)
+      : WrappedBackend(std::make_unique<cpu_flash::CpuFlashBackend>()), sinks_(sinks) {}
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    *sinks_ = batch.tensors.sinks;
+    return kernels().plan(batch, memory);
+  }
+
+ private:
+  const float** sinks_;
+};
+
+TEST(PaddedHeads, have_room_for_the_sinks_of_heads_that_are_added) {
+  const auto device = make_cpu_device();
+  Case c = small_mla();
+  c.layer.has_sinks = true;
+  Fixture fixture(c, *device);
+  PlanMemory memory(*device);
+  const float* given = nullptr;
+  (void)with_padded_heads(std::make_unique<SinksOf>(&given), copy_rows_on_cpu)
+      ->plan(fixture.batch(), memory);
+  ASSERT_NE(given, nullptr);
+  EXPECT_NE(given, fixture.batch().tensors.sinks) << "the layer's own end behind its heads";
 }
 
 TEST(PaddedHeads, compute_as_many_heads_as_kernels_for_whole_models_take) {
