@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/base/int_math.h"
 #include "lib/contents/delta_net_rows.h"
 #include "lib/contents/fresh_key.h"
 #include "lib/contents/needles.h"
@@ -210,8 +211,14 @@ PageRun Contents::page_run(std::int64_t request, std::int64_t position) const {
     tokens = own_tokens(case_->prefixes, prefix);
     stream = static_cast<std::uint64_t>(prefix);
   }
-  const std::int64_t first = tokens.begin / case_->kv_cache.page_size;
-  return {stream, first, (tokens.end - 1) / case_->kv_cache.page_size - first + 1};
+  const std::int64_t page_size = case_->kv_cache.page_size;
+  const std::int64_t first = tokens.begin / page_size, last = tokens.end - 1;
+  return {stream, first, (last + page_shift(request, last)) / page_size - first + 1};
+}
+
+std::int64_t Contents::page_shift(std::int64_t request, std::int64_t position) const {
+  const std::int64_t kv_len = case_->requests[static_cast<std::size_t>(request)].kv_len;
+  return position < kv_len ? 0 : round_up(kv_len, case_->kv_cache.page_size) - kv_len;
 }
 
 bool Contents::is_rewritten(std::int64_t request, std::int64_t position) const {
@@ -219,8 +226,9 @@ bool Contents::is_rewritten(std::int64_t request, std::int64_t position) const {
 }
 
 bool Contents::is_on_rewritten_page(std::int64_t request, std::int64_t position) const {
-  return is_sample() && attnbench::is_rewritten(sample_params_.seed, page_run(request, position),
-                                                position / case_->kv_cache.page_size);
+  return is_sample() && attnbench::is_rewritten(
+                            sample_params_.seed, page_run(request, position),
+                            (position + page_shift(request, position)) / case_->kv_cache.page_size);
 }
 
 void Contents::rewrite(std::int64_t request, std::int64_t position, int head, bool is_value,

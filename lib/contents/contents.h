@@ -86,6 +86,9 @@ class Contents {
   };
   [[nodiscard]] const ContentParams& params() const { return params_; }
   [[nodiscard]] Source source_of(std::int64_t request, std::int64_t position) const;
+  /// What brings a position to its place in pages: compressed rows begin a page of their own,
+  /// wherever the tokens before them end.
+  [[nodiscard]] std::int64_t page_shift(std::int64_t request, std::int64_t position) const;
   /// The pages of the position's stream of which one in each kRewrittenShare is rewritten.
   [[nodiscard]] PageRun page_run(std::int64_t request, std::int64_t position) const;
   [[nodiscard]] std::uint64_t query_stream(std::int64_t request) const;

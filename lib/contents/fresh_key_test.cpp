@@ -168,6 +168,26 @@ TEST(ContentsOfASample, rewrite_one_page_in_32_of_own_keys_and_of_shared_prefixe
   EXPECT_EQ(ever.size(), 65u) << "each page has its turn";
 }
 
+TEST(ContentsOfASample, rewrite_compressed_rows_by_pages_of_their_own) {
+  Case c = one_request(1, 701);
+  c.kv_cache.page_size = 16;
+  c.layer.compress_ratio = 4;
+  std::set<std::int64_t> ever;
+  for (std::int64_t number = 1; number <= 600; ++number) {
+    const Contents contents(c, number);
+    std::set<std::int64_t> pages;
+    for (std::int64_t row = 0; row < 175; ++row) {
+      const std::int64_t first = row / 16 * 16;
+      EXPECT_EQ(contents.is_on_rewritten_page(0, 701 + row),
+                contents.is_on_rewritten_page(0, 701 + first))
+          << row;
+      if (contents.is_on_rewritten_page(0, 701 + row)) pages.insert(first);
+    }
+    ever.insert(pages.begin(), pages.end());
+  }
+  EXPECT_EQ(ever.size(), 11u) << "each page of rows has its turn";
+}
+
 TEST(ContentsOfASample, rewrite_a_page_by_changing_signs) {
   const Case c = one_request(1, 30);
   const Contents timing(c, Fill::kTiming), sample(c, 1);
