@@ -222,7 +222,8 @@ class EnginePacksTest(unittest.TestCase):
                           "flashmla:sgl_sparse",
                           "flashmla:sgl_sparse_prefill", "sglang:triton_decode", "sglang:triton_extend",
                           "sglang:triton_extend_merged", "sglang:triton_extend_unified", "vllm:fa3_mla_sparse",
-                          "vllm:flashmla_sparse", "vllm:flashmla_sparse_prefill", "vllm:reshape_and_cache",
+                          "vllm:flashmla_dsv4_prefill", "vllm:flashmla_sparse",
+                          "vllm:flashmla_sparse_prefill", "vllm:reshape_and_cache",
                           "vllm:triton_flash_attn", "vllm:triton_mla"})
 
     def test_layouts_and_types_are_words_of_the_interface(self):

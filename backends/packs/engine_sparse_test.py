@@ -30,6 +30,9 @@ BACKENDS = {cls.name: cls() for pack in (flashinfer_pack, flashmla_pack, vllm_pa
 
 CHOSEN = {**LATENT, "topk": 300}
 ROWS = {**CHOSEN, **BLOCKS}
+# DeepSeek-V4's layers: a window and a sink, with compressed rows of 128 tokens, or those of 4 that a list names.
+DSV4 = {**LATENT, "head_dim_qk": 512, "sliding_window_size": 127, "has_sinks": True}
+HCA, CSA = {**DSV4, "compress_ratio": 128}, {**DSV4, "compress_ratio": 4, "topk": 512, "topk_unit": 4}
 BF16 = "vllm:flashmla_sparse_prefill vllm:fa3_mla_sparse flashinfer:sparse_mla flashmla:sgl_sparse_prefill"
 
 # Who takes which layer of chosen keys: all others refuse it.
@@ -62,6 +65,17 @@ TAKEN = [
     ({**CHOSEN, "head_dim_qk": 512}, ""),
     (LATENT, ""),
     (dict(topk=64), ""),
+    (DSV4, "vllm:flashmla_dsv4_prefill"),
+    (HCA, "vllm:flashmla_dsv4_prefill"),
+    (CSA, "vllm:flashmla_dsv4_prefill"),
+    ({**CSA, **CHUNK}, "vllm:flashmla_dsv4_prefill"),
+    ({**CSA, **TREE}, ""),
+    ({**CSA, "compress_ratio": 0}, ""),
+    ({**HCA, "head_dim_qk": 576}, ""),
+    ({**HCA, "sliding_window_size": -1}, ""),
+    ({**HCA, "logit_cap": 30}, ""),
+    ({**HCA, "cache_dtype": "e4m3"}, ""),
+    ({**HCA, "heads_q": 192}, ""),
 ]
 
 # Who selects which keys, of decodes unless said otherwise.
@@ -200,6 +214,37 @@ class RowsTest(unittest.TestCase):
         steps = [([[key, 2, -1], [-1, 1, 3]], [3, length], [1, 1]) for key, length in ((1, 3), (6, 2))]
         for counted in (False, True):
             self.check(*steps, counted=counted, recorded=True, max_kv_len=30)
+
+
+    def test_compressed_rows_come_before_those_of_the_window(self):
+        import torch
+        from compressed_rows import CompressedRows
+
+        def batch(kv_lens, q_lens, lists=(), lengths=(), **changed):
+            # Slots that say what they are: 1000 times the request, then the index among its keys.
+            slots = torch.arange(40)[None] + 1000 * torch.arange(9)[:, None]
+            arrays = {"req_to_token": slots, "req_pool_indices": torch.arange(1, 1 + len(kv_lens)),
+                      "topk_indices": torch.tensor(lists)[:, None], "topk_length": torch.tensor(lengths)[:, None]}
+            return types.SimpleNamespace(
+                problem=problem(max_kv_len=30, sliding_window_size=2, compress_ratio=4, topk=len(lists[0]) if lists else 0,
+                                **changed), q_lens=q_lens, kv_lens=kv_lens, batch_size=len(kv_lens),
+                tensor=lambda role: types.SimpleNamespace(torch=lambda: arrays[role].int()))
+
+        def written(plan, step):
+            plan.take(step)
+            rows, counts = torch.full((sum(step.q_lens), 12), 9), torch.zeros(sum(step.q_lens), dtype=torch.int32)
+            plan.write(rows := rows.int(), counts)
+            return [row[:count] for row, count in zip(rows.tolist(), counts.tolist())]
+
+        all_rows = batch([9, 3], [2, 1])
+        plan = CompressedRows(all_rows)
+        self.assertEqual(written(plan, all_rows), [[1009, 1010, 1005, 1006, 1007], [1009, 1010, 1006, 1007, 1008],
+                                                   [2000, 2001, 2002]])
+        listed = batch([13, 9], [1, 1], [[2, -1, 0], [1, 0, 1]], [3, 1], recorded=True)
+        plan = CompressedRows(listed)
+        self.assertEqual(written(plan, listed), [[1015, 1013, 1010, 1011, 1012], [2010, 2006, 2007, 2008]])
+        later = batch([14, 3], [1, 1], [[1, 3, 0], [0, -1, -1]], [2, 1], recorded=True)
+        self.assertEqual(written(plan, later), [[1015, 1011, 1012, 1013], [2000, 2001, 2002]])
 
 
 @needs_numpy

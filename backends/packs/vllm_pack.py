@@ -5,6 +5,7 @@ from engine_packages import arguments_of
 from engine_tools import Plan, alibi_slopes, first_reason, no_paged_attention, with_lse_variants
 from fa4_pack import Vllm as Fa4
 from flash_attention_3 import AbsorbedMla, FlashAttention3, RaggedPlan
+from flashmla_dsv4 import Dsv4Prefill
 from flashmla_sparse import FlashMlaSparse
 from flashmla_sparse_prefill import SparsePrefill
 from vllm_cascade import MERGE, Cascade
@@ -132,7 +133,8 @@ class Fa2Plan(Plan):
             self.lse.masked_fill_(self.lse == float("inf"), -float("inf"))
 
 
-backends = [*with_lse_variants(Fa3, Fa3Mla, Fa3MlaSparse, Fa3Cascade, Fa2, FlashMla, FlashMlaSparse, SparsePrefill),
+backends = [*with_lse_variants(Fa3, Fa3Mla, Fa3MlaSparse, Fa3Cascade, Fa2, FlashMla, FlashMlaSparse, SparsePrefill,
+                               Dsv4Prefill),
             TritonMla, TritonUnified, Fa3OrTriton, PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash,
             ReshapeAndCache, ConcatAndCacheMla, DeltaNetDecode, DeltaNetVerify, DeltaNetChunks, KimiDeltaDecode,
             KimiDeltaVerify, PageIndices, TopKPerRow, PersistentTopK, CooperativeTopK, PagedMqaLogits, MqaLogits]

@@ -535,6 +535,8 @@ TEST(KernelsOfEngines, depend_on_device_step_and_grouping) {
             Names{"vllm:fa3_mla_sparse"});
   EXPECT_EQ(kernels_of(Engine::kVllm, "FLASHINFER_MLA_SPARSE_SM90", {.capability = 90}),
             Names{"flashinfer:sparse_mla"});
+  EXPECT_EQ(kernels_of(Engine::kVllm, "FLASHMLA_SPARSE_DSV4", {.capability = 90}),
+            Names{"vllm:flashmla_dsv4_prefill"});
   // The first reads fp8 rows, the others bf16 rows.
   EXPECT_EQ(kernels_of(Engine::kVllm, "FLASHMLA_SPARSE", {.capability = 90}),
             (Names{"vllm:flashmla_sparse", "vllm:flashmla_sparse_prefill"}));

@@ -57,6 +57,7 @@ constexpr KernelRow kKernels[] = {
     {kVl, "FLASHMLA", Step::kAny, 0, 999, 0, "vllm:flashmla"},
     {kVl, "FLASHMLA_SPARSE", Step::kAny, 90, 99, 0, "vllm:flashmla_sparse"},
     {kVl, "FLASHMLA_SPARSE", Step::kAny, 90, 99, 0, "vllm:flashmla_sparse_prefill"},
+    {kVl, "FLASHMLA_SPARSE_DSV4", Step::kAny, 90, 99, 0, "vllm:flashmla_dsv4_prefill"},
     {kVl, "FLASHINFER_MLA_SPARSE_SM90", Step::kAny, 90, 99, 0, "flashinfer:sparse_mla"},
     {kVl, "TRITON_MLA", Step::kDecode, 0, 999, 0, "vllm:triton_mla"},
 };
