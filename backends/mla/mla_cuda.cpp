@@ -55,11 +55,16 @@ class Planned final : public StepPlan {
 
 namespace {
 
-/// Of one of the requests, or of one of any step of a recorded plan.
-std::int64_t most_rows(const Problem& problem, const ForwardBatch& batch) {
+/// Query tokens of one of the requests, or of one of any step of a recorded plan, that can be in
+/// one tile.
+std::int64_t most_tokens(const Problem& problem, const ForwardBatch& batch) {
   std::int64_t tokens = problem.recorded ? problem.limits.q_len : 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) tokens = std::max(tokens, batch.q_len(r));
-  return tokens_of_one_list(problem.layer, tokens) * problem.layer.group_size();
+  return tokens_of_one_list(problem.layer, tokens);
+}
+/// Likewise.
+std::int64_t most_rows(const Problem& problem, const ForwardBatch& batch) {
+  return most_tokens(problem, batch) * problem.layer.group_size();
 }
 
 Kernel kernel_for(const Problem& problem, const ForwardBatch& batch, bool warpgroups) {
@@ -99,12 +104,14 @@ Planned::Planned(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory)
     const std::int64_t tokens = tokens_of_one_list(problem().layer, limits.q_len);
     const std::int64_t rows = tokens * problem().layer.group_size();
     params_.lanes = kernel_.tile == TileKind::kWarpgroups ? lanes_of(rows) : 1;
-    room = room_for(kernel_.tile, limits.q_tokens / tokens, rows, multiprocessors_);
+    room = room_for(kernel_.tile, limits.q_tokens / tokens, rows,
+                    most_keys(problem().layer, limits), multiprocessors_);
   }
   lay_out(room, batch, memory);
   set_attention_params(params_, batch);
-  if (has_lists_) {       // whose rows stand in the block table as pages of one token
-    params_.window = -1;  // all that a list has are seen
+  // A tile of one token has the keys of its window, or of its list, and no others.
+  if (most_tokens(problem(), batch) <= 1) params_.window = -1;
+  if (has_lists_) {  // whose rows stand in the block table as pages of one token
     params_.page_size = 1;
     params_.page_shift = 0;
     params_.k_page_stride = kRowUnit;

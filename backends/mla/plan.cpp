@@ -123,15 +123,26 @@ WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, TileK
   return plan_blocks(tiles::tiles_of(batch, layer, rows_of(tile)), multiprocessors);
 }
 
-Room room_for(TileKind tile, std::int64_t requests, std::int64_t rows, int multiprocessors) {
+std::int64_t most_keys(const AttentionLayer& layer, const StepLimits& limits) {
+  if (layer.gathers_keys()) return tiles::most_gathered_keys(layer, limits.kv_len);
+  const std::int64_t window = layer.sliding_window_size;
+  if (window < 0 || !layer.causal || layer.is_cross_attention) return limits.kv_len;
+  return std::min(limits.kv_len, window + limits.q_len);
+}
+
+Room room_for(TileKind tile, std::int64_t requests, std::int64_t rows, std::int64_t keys,
+              int multiprocessors) {
   Room room;
   if (has_parts(tile)) {
     const int lanes = tile == TileKind::kWarpgroups ? lanes_of(rows) : 1;
     const std::int64_t part_rows = rows_of(tile) * lanes;
     const std::int64_t tiles = requests * ceil_div(rows, part_rows);
     room.parts = parts_of(lanes, multiprocessors);
-    // Only the end of a part, but the last one's, cuts a tile.
-    const std::int64_t cuts = room.parts - 1;
+    // Only the end of a part, but the last one's, cuts a tile; of two steps only where some part
+    // has several tiles.
+    const std::int64_t steps = ceil_div(keys, kStepKeys);
+    const bool whole = steps <= 1 || (steps == 2 && tiles <= room.parts);
+    const std::int64_t cuts = whole ? 0 : room.parts - 1;
     room.items = tiles + cuts;
     room.merges = std::min(tiles, cuts);
     room.partials = room.merges + cuts;

@@ -60,10 +60,12 @@ struct WorkPlan {
 [[nodiscard]] WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer,
                                  TileKind tile, int multiprocessors);
 
-/// Room for the plan of any batch of `requests` requests with `rows` rows each: what a CUDA graph
-/// is captured with.
+/// Keys that a tile can have in a step within `limits`, of a causal layer.
+[[nodiscard]] std::int64_t most_keys(const AttentionLayer& layer, const StepLimits& limits);
+/// Room for the plan of any batch of `requests` requests with `rows` rows and up to `keys` keys
+/// each: what a CUDA graph is captured with. It has none for merges where no tile is split.
 [[nodiscard]] Room room_for(TileKind tile, std::int64_t requests, std::int64_t rows,
-                            int multiprocessors);
+                            std::int64_t keys, int multiprocessors);
 
 /// Blocks that should share a tile's keys: 2 where requests have more than 64 rows.
 [[nodiscard]] int lanes_of(const ForwardBatch& batch, const AttentionLayer& layer);

@@ -171,7 +171,7 @@ TEST(MlaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
       if (i == 0) c = decode(narrow_i32(requests), 6000, 8);  // all of them in two pieces
       const WorkPlan made = plan(c, tile);
       const Room need = made.room();
-      const Room room = room_for(tile, requests, c.layer.heads_q, kMultiprocessors);
+      const Room room = room_for(tile, requests, c.layer.heads_q, 26000, kMultiprocessors);
       EXPECT_EQ(tile == TileKind::kWarpgroups ? lanes_of(c.layer.heads_q) : 1, made.lanes);
       EXPECT_EQ(need.parts, room.parts);
       EXPECT_LE(need.items, room.items);
@@ -188,6 +188,43 @@ TEST(MlaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
     EXPECT_GE(fullest.partials, 90);
     EXPECT_EQ(fullest.partial_rows, 100);
   }
+}
+
+TEST(MlaPlan, has_no_room_for_merges_where_no_tile_can_be_split) {
+  const auto room = [](std::int64_t requests, std::int64_t keys) {
+    return room_for(TileKind::kWarpgroups, requests, 16, keys, kMultiprocessors);
+  };
+  for (const auto& [requests, keys] : {std::pair<int, int>{1, 1},
+                                       {1, 128},
+                                       {300, 128},
+                                       {1, 256},
+                                       {kMultiprocessors, 256},
+                                       {kMultiprocessors, 129}}) {
+    EXPECT_EQ(room(requests, keys).merges, 0) << requests << " of " << keys;
+    EXPECT_EQ(room(requests, keys).partials, 0);
+    const WorkPlan made = plan(decode(requests, keys, 16));
+    EXPECT_TRUE(made.merges.empty());
+    EXPECT_LE(std::ssize(made.items), room(requests, keys).items);
+  }
+  EXPECT_GT(room(1, 257).merges, 0);
+  EXPECT_GT(room(kMultiprocessors + 1, 256).merges, 0);
+}
+
+TEST(MlaPlan, knows_how_many_keys_a_tile_can_have) {
+  AttentionLayer layer = small_mla().layer;
+  const StepLimits limits{.q_len = 3, .kv_len = 5000};
+  EXPECT_EQ(most_keys(layer, limits), 5000);
+  layer.sliding_window_size = 127;
+  EXPECT_EQ(most_keys(layer, limits), 130);
+  EXPECT_EQ(most_keys(layer, {.q_len = 3, .kv_len = 100}), 100);
+  layer.compress_ratio = 128;
+  EXPECT_EQ(most_keys(layer, limits), 128 + 39);
+  layer.selection = {.topk = 9, .unit = 128, .compressed = true};
+  EXPECT_EQ(most_keys(layer, limits), 128 + 9);
+  layer = small_mla().layer;
+  layer.sliding_window_size = 127;
+  layer.causal = false;
+  EXPECT_EQ(most_keys(layer, limits), 5000);
 }
 
 TEST(MlaPlan, has_tiles_of_all_keys_that_some_of_their_tokens_see) {

@@ -103,8 +103,11 @@ TEST(MlaSchedule, cuts_into_single_steps_where_there_are_few) {
 }
 
 TEST(MlaSchedule, does_not_cut_where_the_merge_would_cost_more) {
-  EXPECT_TRUE(is_whole(make_schedule({3, 3}, 66), {3, 3}));  // 3 steps instead of 1: no gain
-  EXPECT_FALSE(is_whole(make_schedule({4, 4}, 66), {4, 4}));
+  EXPECT_TRUE(is_whole(make_schedule({2, 2}, 66), {2, 2}));  // 2 steps instead of 1: no gain
+  EXPECT_FALSE(is_whole(make_schedule({3, 3}, 66), {3, 3}));
+  const std::vector<std::int64_t> threes(17, 3), fives(17, 5);  // more to merge
+  EXPECT_TRUE(is_whole(make_schedule(threes, 66), threes));
+  EXPECT_FALSE(is_whole(make_schedule(fives, 66), fives));
 }
 
 TEST(MlaSchedule, of_nothing_has_empty_parts) {
