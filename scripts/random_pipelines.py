@@ -41,8 +41,8 @@ def mix(seed, index):
 
 
 def layer(seed, index):
-    """Layer `index` of a seed: its indexer's cache has a row of each key."""
-    return drawn(seed, index, "layer", "keys", "maxima")
+    """Layer `index` of a seed: its indexer's cache has a row of each key, or of each pool of them."""
+    return drawn(seed, index, "layer", "keys", "pools", "maxima")
 
 
 def drawn(seed, index, name, *kinds, with_labels=False):

@@ -9,9 +9,32 @@
 
 namespace attnbench {
 
+/// The keys of a new token's pool that came in earlier steps: the pool's first ones.
+struct WaitingKeys {
+  std::int32_t first_row = -1;  ///< of PoolWrite::ring; the others lie behind it
+  std::int32_t count = 0;
+};
+
+/// What an indexer of pools (GLM-5.3-Flash) reads and writes beside its cache. The row of a pool is
+/// in each dim the sum of its keys, weighed by a softmax over them:
+///   sum over i of exp(gate[i] + ape[i]) k[i] / sum over i of exp(gate[i] + ape[i])
+/// in f32, i counting the keys of the pool. It is written with the pool's last key. Until then the
+/// keys and gates of the open pool wait in a ring, in blocks of a pool's keys of which a request
+/// has a few and the first is nobody's. What a step reads of the ring it does not write, so that it
+/// can run again.
+struct PoolWrite {
+  std::int64_t keys = 1;                    ///< of a pool; 1: there are none, and nothing waits
+  const std::byte* gates = nullptr;         ///< [T, IndexerInputs::kDim] bf16
+  const float* ape = nullptr;               ///< [keys, IndexerInputs::kDim]
+  std::byte* ring = nullptr;                ///< [rows, 2, IndexerInputs::kDim] bf16: key, gate
+  const std::int64_t* ring_rows = nullptr;  ///< [T] where the token is to wait; -1: nowhere
+  const WaitingKeys* waiting = nullptr;     ///< [T] of tokens that close a pool; others: none
+};
+
 /// What a step of StepPart::kIndexWrite reads, and where it writes: the key of each new token for
 /// the indexer, behind its norm and its rotation, goes to a row of the cache that IndexerInputs
-/// describes. Borrowed memory of the device that computes.
+/// describes; of an indexer of pools only the row of a pool that the token closes. Borrowed memory
+/// of the device that computes.
 ///
 /// In a cache of e4m3 a row is the key divided by its index_key_scale(), rounded to nearest even,
 /// and the scale goes behind the page's rows (vLLM's indexer_k_quant_and_cache, SGLang's
@@ -23,6 +46,7 @@ struct IndexWrite {
   std::int64_t tokens = 0;              ///< T: of the requests, and of padding, which has no rows
   std::int64_t pages = 0;
   std::int64_t page_size = 1;  ///< rows
+  PoolWrite pools{};
 };
 
 /// The scale of a key whose largest element is `amax` in size: the least power of two that brings

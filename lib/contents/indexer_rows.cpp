@@ -11,6 +11,7 @@
 #include "lib/base/dtype.h"
 #include "lib/base/int_math.h"
 #include "lib/batch/index_write.h"
+#include "lib/contents/pool_rows.h"
 #include "lib/contents/sample_draws.h"
 
 namespace attnbench {
@@ -51,20 +52,6 @@ IndexRow row_of(std::uint64_t key, bool tiny) {
   return row;
 }
 
-/// A row that a step writes, with the scale that quantisation gives it.
-IndexKey written_row(std::uint64_t key, bool timed) {
-  const std::uint64_t bits = mix64(key);
-  const std::uint64_t kind = timed ? 15 : bits % 16;  // 1 to 4: a peak among tiny elements
-  IndexKey made{row_of(key, kind < 5), 0};
-  if (kind == 0) return {made.row, index_key_scale(0)};  // below the floor
-  const int level = kLeastPeak + static_cast<int>((bits >> 8) % (kMiddle - kLeastPeak + 1));
-  const bool negative = (bits >> 16 & 1) != 0;
-  made.row[(bits >> 24) % made.row.size()] = kLarge[to_size(kMiddle + (negative ? -level : level))];
-  const auto draw = static_cast<int>(bits >> 32);
-  made.scale = std::ldexp(1.0f, timed ? (draw & 1) - 8 : (draw & 15) - 8);
-  return made;
-}
-
 /// A number of bf16 whose nearest one of e4m3 is `code`, by a draw of 4 bits: up to half of a step
 /// of e4m3 away from it, half only where the code is even. Below a power of two steps are shorter,
 /// so that numbers lie above it.
@@ -84,6 +71,20 @@ std::uint64_t seed_of(const Contents& contents, bool own) {
 
 }  // namespace
 
+IndexKey drawn_written_row(std::uint64_t key, Fill fill) {
+  const bool timed = fill == Fill::kTiming;
+  const std::uint64_t bits = mix64(key);
+  const std::uint64_t kind = timed ? 15 : bits % 16;  // 1 to 4: a peak among tiny elements
+  IndexKey made{row_of(key, kind < 5), 0};
+  if (kind == 0) return {made.row, index_key_scale(0)};  // below the floor
+  const int level = kLeastPeak + static_cast<int>((bits >> 8) % (kMiddle - kLeastPeak + 1));
+  const bool negative = (bits >> 16 & 1) != 0;
+  made.row[(bits >> 24) % made.row.size()] = kLarge[to_size(kMiddle + (negative ? -level : level))];
+  const auto draw = static_cast<int>(bits >> 32);
+  made.scale = std::ldexp(1.0f, timed ? (draw & 1) - 8 : (draw & 15) - 8);
+  return made;
+}
+
 int changed_head(const Contents& sample, std::int64_t request, std::int64_t token) {
   if (!sample.is_sample() || !changed_tokens(sample, request).has(token)) return -1;
   const int heads = sample.of_case().layer.selection.index_heads;
@@ -97,7 +98,7 @@ std::int64_t changed_key(const Contents& sample, std::int64_t request) {
   const Request& of = sample.of_case().requests[to_size(request)];
   const Selection& pools = sample.of_case().layer.selection;
   if (writes_index(sample.of_case().step)) {
-    return of.new_keys() > 0 ? of.kv_len - of.new_keys() : -1;
+    return of.new_keys() > 0 ? (of.kv_len - of.new_keys()) / pools.pool() : -1;
   }
   const std::int64_t shared = pools.complete_pools(of.shared_len);
   const std::int64_t own = pools.complete_pools(of.kv_len) - shared;
@@ -133,8 +134,9 @@ IndexKey index_key(const Contents& contents, std::int64_t request, std::int64_t 
   const std::uint64_t key =
       row_key(seed_of(contents, row == changed_key(contents, request)), Role::kIndexKey,
               contents.source_of(request, position).stream, position, number);
-  if (unit == 1 && is_written_by_step(contents.of_case(), request, row)) {
-    return written_row(key, contents.fill() == Fill::kTiming);
+  if (is_written_by_step(contents.of_case(), request, row, unit)) {
+    return unit > 1 ? pooled_index_key(contents, request, row)
+                    : drawn_written_row(key, contents.fill());
   }
   const bool tiny = is_tiny(contents, key);
   const auto draw = static_cast<int>(mix64(key) >> 32);
@@ -143,8 +145,8 @@ IndexKey index_key(const Contents& contents, std::int64_t request, std::int64_t 
   return {row_of(key, tiny), std::ldexp(1.0f, exponent)};
 }
 
-bool is_written_by_step(const Case& c, std::int64_t request, std::int64_t row) {
-  return writes_index(c.step) && row >= c.requests[to_size(request)].prefix_len();
+bool is_written_by_step(const Case& c, std::int64_t request, std::int64_t row, std::int64_t unit) {
+  return writes_index(c.step) && (row + 1) * unit > c.requests[to_size(request)].prefix_len();
 }
 
 std::array<float, IndexerInputs::kDim> new_index_key(const Contents& contents, std::int64_t request,

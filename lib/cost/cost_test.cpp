@@ -201,6 +201,27 @@ TEST(Cost, counts_what_an_index_write_reads_and_leaves) {
   EXPECT_EQ(count_cost(with_step(c, StepPart::kIndexWrite)).kv_bytes_written, 6 * 256);
 }
 
+TEST(Cost, counts_what_a_write_of_pools_reads_and_leaves) {
+  Case c = batch_of(2, 3, 97);  // 94 keys, then 3: the second of them closes a pool of 16
+  c.kv_cache.page_size = 16;
+  c.layer.selection = {.topk = 16, .unit = 16, .tail = SelectionTail::kOpen, .index_heads = 32};
+  const Cost write = count_cost(with_step(c, StepPart::kIndexWrite));
+  const std::int64_t key_and_gate = 2 * 256, ape = 16 * 128 * 4;
+  EXPECT_EQ(write.kv_bytes_written, 2 * (132 + key_and_gate)) << "a row, and one key waits";
+  EXPECT_EQ(write.bytes_unique - write.kv_bytes_written,
+            2 * (3 * (key_and_gate + 8 + 8) + 14 * key_and_gate + 8) + ape)
+      << "14 keys waited, and WaitingKeys say where";
+  const Cost layer = count_cost(with_step(c, StepPart::kLayer));
+  const Cost without = count_cost(with_step(c, StepPart::kKvPipeline));
+  EXPECT_EQ(layer.bytes_unique - without.bytes_unique, write.bytes_unique - 2 * 132)
+      << "the indexer's reads have the rows";
+  EXPECT_EQ(layer.kv_bytes_written - without.kv_bytes_written, write.kv_bytes_written);
+  for (Request& each : c.requests) each.kv_len = 95;  // 92 and 3
+  EXPECT_EQ(count_cost(with_step(c, StepPart::kIndexWrite)).bytes_unique,
+            2 * 3 * (2 * key_and_gate + 8 + 8))
+      << "no pool is closed: keys are brought to the ring";
+}
+
 TEST(Cost, counts_the_rows_of_complete_pools_that_an_indexer_reads) {
   Case c = batch_of(2, 3, 4099);  // 4097, 4098 and 4099 keys are seen: 256 pools of 16
   c.step = StepPart::kIndexer;

@@ -13,6 +13,8 @@
 #include "lib/base/dtype.h"
 #include "lib/base/int_math.h"
 #include "lib/contents/indexer_rows.h"
+#include "lib/contents/pool_rows.h"
+#include "lib/parts/pool_write_part.h"
 #include "lib/parts/select_part.h"
 #include "lib/parts/stored_index_row.h"
 
@@ -22,88 +24,117 @@ namespace {
 constexpr std::int64_t kNewKeyBytes = IndexerInputs::kDim * size_bytes(DType::kBF16);
 constexpr std::int64_t kNewSlotBytes = sizeof(std::int64_t);
 
-/// The key of a request's new token as a kernel reads it.
-std::array<std::byte, kNewKeyBytes> stored_new_key(const Contents& contents, std::int64_t request,
-                                                   std::int64_t position) {
-  std::array<std::byte, kNewKeyBytes> stored{};
-  std::byte* to = stored.data();
-  for (const float number : new_index_key(contents, request, position)) {
-    store(DType::kBF16, to, number);
-    to += size_bytes(DType::kBF16);
-  }
+/// The numbers of a new token as a kernel reads them.
+using StoredNumbers = std::array<std::byte, kNewKeyBytes>;
+StoredNumbers stored_numbers(const NewIndexNumbers& numbers) {
+  StoredNumbers stored{};
+  store_new_numbers(numbers, stored.data());
   return stored;
 }
 
-void write_new_keys(const Contents& contents, const Case& c, Device& device, std::byte* to) {
+void write_new_numbers(const Contents& contents, const Case& c, const NewNumbersOf& of,
+                       Device& device, std::byte* to) {
   constexpr std::byte kNan{0xff};
-  std::vector<std::byte> keys(to_size(tokens_with_padding(c) * kNewKeyBytes), kNan);
-  std::int64_t end = 0;
-  for (std::int64_t r = 0; r < std::ssize(c.requests); ++r) {
-    const Request& request = c.requests[to_size(r)];
-    end += request.q_len;
-    for (std::int64_t behind = request.new_keys(); behind > 0; --behind) {
-      const auto key = stored_new_key(contents, r, request.kv_len - behind);
-      std::memcpy(keys.data() + (end - behind) * kNewKeyBytes, key.data(), key.size());
-    }
-  }
-  device.copy_from_host(to, keys.data(), keys.size());
+  std::vector<std::byte> rows(to_size(tokens_with_padding(c) * kNewKeyBytes), kNan);
+  for_each_new_key(c, [&](std::int64_t token, std::int64_t request, std::int64_t position) {
+    store_new_numbers(of(contents, request, position), rows.data() + token * kNewKeyBytes);
+  });
+  device.copy_from_host(to, rows.data(), rows.size());
 }
 
-void put_changed_new_keys(const Contents& sample, const Contents& contents, const PutBytes& put) {
-  const Case& c = sample.of_case();
-  std::int64_t first_token = 0;
-  for (std::int64_t r = 0; r < std::ssize(c.requests); ++r) {
-    const Request& request = c.requests[to_size(r)];
-    if (const std::int64_t key = changed_key(sample, r); key >= 0) {
-      put((first_token + key - request.prefix_len()) * kNewKeyBytes,
-          stored_new_key(contents, r, key));
-    }
-    first_token += request.q_len;
-  }
+void put_changed_numbers(const Contents& sample, const Contents& contents, const NewNumbersOf& of,
+                         const PutBytes& put) {
+  const std::int64_t pool = sample.of_case().layer.selection.pool();
+  for_each_new_key(sample.of_case(), [&](std::int64_t token, std::int64_t r, std::int64_t at) {
+    if (at / pool != changed_key(sample, r)) return;
+    put(token * kNewKeyBytes, stored_numbers(of(contents, r, at)));
+  });
 }
 
 void write_slots(const Case& c, const BatchLayout& layout, Device& device, std::byte* to) {
   std::vector<std::int64_t> slots(to_size(tokens_with_padding(c)), -1);
-  std::int64_t end = 0;
-  for (const Request& request : c.requests) {
-    end += request.q_len;
-    for (std::int64_t token = end - request.new_keys(); token < end; ++token) {
-      slots[to_size(token)] = layout.batch.out_cache_loc[to_size(token)];
-    }
-  }
+  for_each_new_key(c, [&](std::int64_t token, std::int64_t r, std::int64_t position) {
+    if (!new_pool_keys(c, c.requests[to_size(r)]).closes(position)) return;
+    slots[to_size(token)] = index_slot(c, layout.batch.out_cache_loc[to_size(token)]);
+  });
   device.copy_from_host(to, slots.data(), std::span(slots).size_bytes());
 }
 
 }  // namespace
 
+void for_each_new_key(const Case& c, const NewKeyVisitor& visit) {
+  std::int64_t end = 0;
+  for (std::int64_t r = 0; r < std::ssize(c.requests); ++r) {
+    const Request& request = c.requests[to_size(r)];
+    end += request.q_len;
+    for (std::int64_t behind = request.new_keys(); behind > 0; --behind) {
+      visit(end - behind, r, request.kv_len - behind);
+    }
+  }
+}
+
+void store_new_numbers(const NewIndexNumbers& numbers, std::byte* to) {
+  for (const float number : numbers) {
+    store(DType::kBF16, to, number);
+    to += size_bytes(DType::kBF16);
+  }
+}
+
+PartInput new_numbers_input(const Case& c, const char* name, const NewNumbersOf& of) {
+  return {
+      .name = name,
+      .bytes = tokens_with_padding(c) * kNewKeyBytes,
+      .is_recent = true,
+      .write = [&c, of](const Contents& contents, Device& device,
+                        std::byte* to) { write_new_numbers(contents, c, of, device, to); },
+      .put_changes = [of](const Contents& sample, const Contents& contents,
+                          const PutBytes& put) { put_changed_numbers(sample, contents, of, put); }};
+}
+
 std::vector<PartInput> index_write_inputs(const Case& c, const BatchLayout& layout) {
-  return {{.name = "index_k",
-           .bytes = tokens_with_padding(c) * kNewKeyBytes,
-           .is_recent = true,
-           .write = [&c](const Contents& contents, Device& device,
-                         std::byte* to) { write_new_keys(contents, c, device, to); },
-           .put_changes = put_changed_new_keys},
-          {.name = "index_slots",
-           .bytes = tokens_with_padding(c) * kNewSlotBytes,
-           .is_parameter = true,
-           .write = [&c, &layout](const Contents&, Device& device, std::byte* to) {
-             write_slots(c, layout, device, to);
-           }}};
+  const bool has_pools = c.layer.selection.pool() > 1;
+  std::vector<PartInput> inputs;
+  inputs.push_back(new_numbers_input(
+      c, "index_k", [=](const Contents& contents, std::int64_t r, std::int64_t position) {
+        return has_pools ? pool_key(contents, r, position).k : new_index_key(contents, r, position);
+      }));
+  inputs.push_back({.name = "index_slots",
+                    .bytes = tokens_with_padding(c) * kNewSlotBytes,
+                    .is_parameter = true,
+                    .write = [&c, &layout](const Contents&, Device& device, std::byte* to) {
+                      write_slots(c, layout, device, to);
+                    }});
+  if (!has_pools) return inputs;
+  for (PartInput& each : pool_write_inputs(c)) inputs.push_back(std::move(each));
+  return inputs;
+}
+
+std::size_t count_of_index_write_inputs(const Case& c) {
+  return kIndexWriteInputs + (c.layer.selection.pool() > 1 ? kPoolWriteInputs : 0);
 }
 
 std::int64_t index_write_input_bytes(const Case& c) {
-  return (Count(tokens_with_padding(c)) * (kNewKeyBytes + kNewSlotBytes)).value();
+  const Count of_keys = Count(tokens_with_padding(c)) * (kNewKeyBytes + kNewSlotBytes);
+  return (of_keys + (c.layer.selection.pool() > 1 ? pool_write_input_bytes(c) : 0)).value();
 }
 
 IndexWrite index_write_at(const Case& c, std::int64_t pages, std::byte* cache,
                           std::span<std::byte* const> memory) {
   // A Device's memory is aligned for any type.
-  return {.k = memory[0],
-          .slots = static_cast<const std::int64_t*>(static_cast<const void*>(memory[1])),
-          .cache = cache,
-          .tokens = tokens_with_padding(c),
-          .pages = pages,
-          .page_size = c.kv_cache.page_size};
+  IndexWrite write{.k = memory[0],
+                   .slots = static_cast<const std::int64_t*>(static_cast<const void*>(memory[1])),
+                   .cache = cache,
+                   .tokens = tokens_with_padding(c),
+                   .pages = pages,
+                   .page_size = c.layer.selection.complete_pools(c.kv_cache.page_size)};
+  if (c.layer.selection.pool() > 1) {
+    write.pools = pool_write_at(c, memory.subspan(kIndexWriteInputs));
+  }
+  return write;
+}
+
+std::int64_t index_slot(const Case& c, std::int64_t slot) {
+  return slot / c.layer.selection.pool();
 }
 
 IndexRowPlace index_row_place(const Case& c, const IndexWrite& write, std::int64_t slot) {
@@ -117,7 +148,8 @@ IndexRowPlace index_row_place(const Case& c, const IndexWrite& write, std::int64
 std::string fault_of_index_row(const Contents& contents, std::int64_t request,
                                std::int64_t position, std::span<const std::byte> bytes) {
   const Case& c = contents.of_case();
-  const IndexKey key = index_key(contents, request, position, 1);
+  const std::int64_t pool = c.layer.selection.pool();
+  const IndexKey key = index_key(contents, request, position / pool, pool);
   const std::size_t size = to_size(stored_row_bytes(c));
   if (bytes.size() > size) {
     float scale = 0;

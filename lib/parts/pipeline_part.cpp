@@ -128,14 +128,15 @@ std::vector<PartInput> pipeline_inputs(const Case& c, const BatchLayout& layout)
 const std::int32_t* tails_in(const Case& c, std::span<std::byte* const> memory) {
   if (!c.layer.selection.has_tail()) return nullptr;
   // A Device's memory is aligned for any type.
-  const std::size_t behind = writes_index(c.step) ? kIndexWriteInputs : 0;
+  const std::size_t behind = writes_index(c.step) ? count_of_index_write_inputs(c) : 0;
   const void* const tails = memory[memory.size() - behind - 1];
   return static_cast<const std::int32_t*>(tails);
 }
 
 IndexWrite index_write_in(const Case& c, std::int64_t pages, std::span<std::byte* const> memory) {
   if (!writes_index(c.step)) return {};
-  return index_write_at(c, pages, index_cache_in(c, memory), memory.last(kIndexWriteInputs));
+  return index_write_at(c, pages, index_cache_in(c, memory),
+                        memory.last(count_of_index_write_inputs(c)));
 }
 
 PartArrays pipeline_arrays(const Case& c) {

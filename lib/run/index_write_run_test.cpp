@@ -195,9 +195,14 @@ TEST(IndexWrite, is_known_of_keys_and_refused_with_a_reason_elsewhere) {
   c.layer.selection = {.topk = 4};
   EXPECT_EQ(why(), "");
   c.layer.selection.unit = 16;
-  EXPECT_THAT(why(), HasSubstr("waits in a ring of the request: that write is not known"));
+  EXPECT_THAT(why(), HasSubstr("a page of 8 keys does not hold whole pools of 16: page_size: 16"));
+  c.kv_cache.page_size = 16;
+  EXPECT_EQ(why(), "");
+  c.layer.selection.compressed = true;
+  EXPECT_THAT(why(), HasSubstr("and their indexer has a compressor of its own: that write"));
   EXPECT_THAT(why_not_built(c, StepPart::kLayer),
               HasSubstr("; step kv_pipeline is the layer without that write"));
+  c.layer.selection.compressed = false;
   c.layer.selection.score = SelectionScore::kMax;
   EXPECT_EQ(why(), "") << "its cache has a row of each key";
   c.layer.selection.score = SelectionScore::kHead;

@@ -211,6 +211,13 @@ TEST_F(LayerRun, takes_maxima_latent_rows_prompts_and_padding) {
   EXPECT_EQ(records().at(0).verdict(), Verdict::kPassed) << records().at(0).reason();
 }
 
+TEST_F(LayerRun, takes_pools_of_keys_and_their_tails) {
+  Case& c = run_.scenario.cases[0];
+  c.padding = {.requests = 1};
+  c.layer.selection = {.topk = 4, .unit = 8, .tail = SelectionTail::kOpen, .index_heads = 4};
+  EXPECT_EQ(records().at(0).verdict(), Verdict::kPassed) << records().at(0).reason();
+}
+
 TEST_F(LayerRun, blames_a_row_that_was_written_wrong_before_what_came_of_it) {
   const std::string reason = reason_of_index_writer([](const IndexWrite& write) {
     const std::int64_t slot = write.slots[0];

@@ -156,15 +156,19 @@ std::string why_no_selection(const Case& c) {
   return c.mode == ForwardMode::kIdle ? "an idle step has no keys to select" : "";
 }
 
+std::string why_no_whole_pools(const Case& c) {
+  const Selection& selection = c.layer.selection;
+  if (c.kv_cache.page_size % selection.pool() == 0) return "";
+  return fmt::format("a page of {} keys does not hold whole pools of {}: page_size: {}",
+                     c.kv_cache.page_size, selection.unit,
+                     round_up(c.kv_cache.page_size, selection.unit));
+}
+
 /// An indexer scores keys, or pools of them that lie on one page, for all heads.
 std::string why_no_scores(const Case& c) {
   const Selection& selection = c.layer.selection;
   if (std::string why = why_no_selection(c); !why.empty()) return why;
-  if (c.kv_cache.page_size % selection.pool() != 0) {
-    return fmt::format("a page of {} keys does not hold whole pools of {}: page_size: {}",
-                       c.kv_cache.page_size, selection.unit,
-                       round_up(c.kv_cache.page_size, selection.unit));
-  }
+  if (std::string why = why_no_whole_pools(c); !why.empty()) return why;
   if (selection.groups != SelectionGroups::kOne && !selection.scores_in_bf16()) {
     return "an indexer with summed logits for each KV head is not known: groups: one";
   }
@@ -182,7 +186,7 @@ std::string why_no_scores(const Case& c) {
   return std::ranges::any_of(c.requests, sees_pools) ? "" : "no query sees a complete pool of keys";
 }
 
-/// The write of the step's own keys into the indexer's cache, a row of each.
+/// The write of the step's own keys into the indexer's cache, a row of each or of each pool.
 std::string why_no_index_write(const Case& c) {
   const Selection& selection = c.layer.selection;
   if (std::string why = why_no_selection(c); !why.empty()) return why;
@@ -192,12 +196,13 @@ std::string why_no_index_write(const Case& c) {
   if (selection.scores_labels()) {
     return "labels are channels of the layer's own keys, whose write beside these is not known";
   }
-  if (selection.pool() > 1) {
+  if (selection.compressed && selection.pool() > 1) {
     return fmt::format(
-        "the row of a pool is written with its last key, from what of its {} keys "
-        "waits in a ring of the request: that write is not known",
+        "compressed rows of {} tokens overlap, and their indexer has a compressor of its own: that "
+        "write is not known",
         selection.unit);
   }
+  if (std::string why = why_no_whole_pools(c); !why.empty()) return why;
   const auto has_new_keys = [](const Request& request) { return request.new_keys() > 0; };
   return std::ranges::any_of(c.requests, has_new_keys) ? "" : "no request has a new key";
 }
