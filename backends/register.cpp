@@ -167,6 +167,7 @@ std::vector<Row> table() {
   add(gpu<index_builder::GpuBuilder>(index_builder::info_on(DeviceKind::kCuda), {}));
   add(gpu<topk::GpuSelector>(topk::info_on(DeviceKind::kCuda), {}));
   add(gpu<indexer::GpuIndexer>(indexer::info_on(DeviceKind::kCuda), {}));
+  add(gpu<index_writer::GpuWriter>(index_writer::info_on(DeviceKind::kCuda), {}));
   add(cudnn_row(engine({})));
   return rows;
 }

@@ -24,7 +24,7 @@ TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason
           "paged_fa", "paged_fa:two_stage", "paged_fa:ragged_paged", "paged_fa:virtual_batches",
           "mla", "mla:padded_heads", "cascade", "gated_delta_net_cuda", "kimi_delta_cuda",
           "lightning_cuda", "mamba2_cuda", "index_builder_cuda", "topk_cuda", "indexer_cuda",
-          "cudnn"));
+          "index_writer_cuda", "cudnn"));
   for (const Registry::Entry& entry : registry.entries()) {
     EXPECT_EQ(entry.make == nullptr, !entry.absence.empty()) << entry.info.name;
     const bool variant = entry.info.name.find(':') != std::string::npos;

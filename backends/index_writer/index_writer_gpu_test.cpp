@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/index_writer/index_writer.h"
+
+#include "backends/testing/index_write_conformance.h"
+#include "lib/device/testing/gpu_test.h"
+
+namespace attnbench::index_writer {
+namespace {
+
+class IndexWriterGpu : public GpuTest {};
+
+TEST_F(IndexWriterGpu, writes_the_new_keys_of_all_small_cases) {
+  GpuWriter writer;
+  conformance::expect_index_writes(writer, *device_);
+}
+
+}  // namespace
+}  // namespace attnbench::index_writer
