@@ -15,7 +15,6 @@
 
 #include "backends/common/vector-inl.h"
 #include "lib/base/dtype.h"
-#include "lib/base/narrow.h"
 #include "lib/batch/cache_format.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -201,23 +200,22 @@ inline void widen_row(DType dtype, const std::byte* from, float* to, std::int64_
   }
 }
 
-/// A latent row of KvScales::kBlock as the floats that it stands for: `rank` latent values, each
-/// block times its scale, then the rope part, `dim` in all.
-inline void widen_block_row(const std::byte* from, float* to, std::int64_t rank, std::int64_t dim) {
-  static_assert(kScaleBlock % (2 * kLanes) == 0);
-  const std::byte* const scales = from + rank;
-  for (std::int64_t d = 0; d < rank; d += kScaleBlock) {
+/// A latent row that brings scales of blocks along as the `dim` floats that it stands for: blocks
+/// times their scales, which are at `scales`, then what has none.
+inline void widen_block_row(const BlockRow& row, const std::byte* from, const std::byte* scales,
+                            float* to, std::int64_t dim) {
+  static_assert(64 % (2 * kLanes) == 0);
+  for (std::int64_t d = 0; d < row.scaled; d += row.block) {
     float scale;
-    std::memcpy(&scale, scales + d / kScaleBlock * std::int64_t{sizeof scale}, sizeof scale);
-    for (std::int64_t i = d; i < d + kScaleBlock; i += 2 * kLanes) {
+    std::memcpy(&scale, scales + d / row.block * std::int64_t{sizeof scale}, sizeof scale);
+    for (std::int64_t i = d; i < d + row.block; i += 2 * kLanes) {
       Floats a, b;
       WidenPair<DType::kE4M3>::load(from + i, a, b);
       store_floats(to + i, a * splat(scale));
       store_floats(to + i + kLanes, b * splat(scale));
     }
   }
-  const std::int64_t latent_bytes = block_row_bytes(narrow_i32(rank), narrow_i32(rank));
-  widen_row<DType::kBF16>(from + latent_bytes, to + rank, dim - rank);
+  widen_row<DType::kBF16>(from + row.plain_at, to + row.scaled, dim - row.scaled);
 }
 
 }  // namespace attnbench::HWY_NAMESPACE

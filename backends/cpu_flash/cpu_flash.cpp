@@ -99,7 +99,7 @@ CpuFlashBackend::CpuFlashBackend(std::optional<std::int64_t> split_keys)
 }
 
 std::vector<KvLayout> CpuFlashBackend::formats(const Problem& problem) const {
-  if (problem.cache.scales == KvScales::kBlock) return {KvLayout::kNhd};
+  if (are_of_blocks(problem.cache.scales)) return {KvLayout::kNhd};
   std::vector<KvLayout> layouts = layouts_of_whole_rows(with_tensor_scale(problem));
   if (!layouts.empty()) {
     layouts.push_back(KvLayout::kJoint);

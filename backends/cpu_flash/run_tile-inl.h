@@ -110,23 +110,23 @@ void run_plain_tile(const TileWork& w, RowPointers& tile, const RowPointers& nex
   run_tile_of<dtype>(w, tile, next, first, w.g.dk * size_bytes(dtype));
 }
 
-/// Rows with scales inside are widened whatever the number of queries, and then a tile of floats.
+/// Rows with scales of blocks are widened whatever the number of queries, and then a tile of
+/// floats.
 inline void run_block_tile(const TileWork& w, RowPointers& tile, const RowPointers& next,
                            std::int32_t first) {
   const std::int64_t stride = w.g.padded_dk + kRowGap;
   for (std::int64_t j = 0; j < tile.keys; ++j) {
     float* row = w.s.k + j * stride;
-    widen_block_row(tile.k[j], row, w.g.dv, w.g.dk);
+    widen_block_row(w.blocks, tile.k[j], tile.v[j], row, w.g.dk);
     tile.k[j] = tile.v[j] = reinterpret_cast<const std::byte*>(row);
   }
   for (std::int64_t j = 0; j < kKeySlack; ++j) tile.k[tile.keys + j] = tile.k[tile.keys - 1];
-  run_tile_of<DType::kF32>(w, tile, next, first,
-                           block_row_bytes(narrow_i32(w.g.dv), narrow_i32(w.g.dk)));
+  run_tile_of<DType::kF32>(w, tile, next, first, w.blocks.bytes);
 }
 
 inline void run_tile(const TileWork& work, RowPointers& tile, const RowPointers& next,
                      std::int32_t first) {
-  if (work.block_scales) return run_block_tile(work, tile, next, first);
+  if (work.blocks.exists()) return run_block_tile(work, tile, next, first);
   switch (work.dtype) {
     case DType::kF32:
       return run_plain_tile<DType::kF32>(work, tile, next, first);

@@ -122,6 +122,10 @@ void address_rows(const ForwardBatch& batch, const Item& item, const std::int32_
     to.k[j] = pool.k + (page * pool.page_stride_k + offset * pool.token_stride_k +
                         item.kv_head * pool.head_stride_k) *
                            size;
+    if (pool.blocks.exists()) {
+      to.v[j] = pool.block_scale(slot, 0);
+      continue;
+    }
     to.v[j] = pool.v + (page * pool.page_stride_v + offset * pool.token_stride_v +
                         item.kv_head * pool.head_stride_v) *
                            size;
@@ -213,7 +217,7 @@ TileWork work_of(const ForwardBatch& batch, const Item& one, int variant, bool w
   const KvPool& pool = *batch.token_to_kv_pool;
   return {pool.dtype,
           layer.shares_row_of_k_and_v(),
-          pool.scales == KvScales::kBlock,
+          pool.blocks,
           whole_rows,
           load_queries(batch, one, variant, kernels, g, s),
           one.rows(),

@@ -8,6 +8,7 @@
 #include "backends/common/visibility.h"
 #include "backends/cpu_flash/geometry.h"
 #include "lib/base/dtype.h"
+#include "lib/batch/cache_format.h"
 
 // What vector code gets from the plain code around it.
 namespace attnbench::cpu_flash {
@@ -76,7 +77,7 @@ enum class QueryLayout : std::uint8_t {
 struct TileWork {
   DType dtype = DType::kF32;  ///< of K and V as stored
   bool mla = false;           ///< V is the beginning of K
-  bool block_scales = false;  ///< rows of KvScales::kBlock
+  BlockRow blocks;            ///< of rows that bring scales of blocks along
   bool whole_rows = false;    ///< all heads' rows of a tile were asked for during the tile before
   QueryLayout queries = QueryLayout::kRows;
   std::int64_t rows = 0;
@@ -88,7 +89,7 @@ struct TileWork {
 /// Addresses of one tile's rows of K and V.
 struct RowPointers {
   const std::byte** k;
-  const std::byte** v;
+  const std::byte** v;  ///< of a row with scales of blocks: these
   std::int64_t keys = 0;
 };
 

@@ -89,7 +89,7 @@ class RowWrite {
         dim_(static_cast<int>(rows.shape[2])),
         from_(rows.row(token, head)),
         to_(is_value ? pool.v_row(slot, head) : pool.k_row(slot, head)),
-        place_(slot * pool.heads_kv + head),
+        slot_(slot),
         request_(request),
         head_(head) {}
 
@@ -102,8 +102,8 @@ class RowWrite {
                    is_value_ ? pool_->shared_v_scale(request_, head_)
                              : pool_->shared_k_scale(request_, head_));
       case KvScales::kToken:
-        scales()[place_] = scale_for(0, dim_);
-        return put(0, dim_, scales()[place_]);
+        own_scale() = scale_for(0, dim_);
+        return put(0, dim_, own_scale());
       case KvScales::kBlock:
         return write_blocks();
     }
@@ -111,16 +111,20 @@ class RowWrite {
 
  private:
   void write_blocks() const {
-    const int latent = pool_->head_dim_v;
-    for (int begin = 0; begin < latent; begin += kScaleBlock) {
-      const float scale = scale_for(begin, begin + kScaleBlock);
-      store(DType::kF32, pool_->block_scale(to_, begin / kScaleBlock), scale);
-      put(begin, begin + kScaleBlock, scale);
+    const BlockRow& row = pool_->blocks;
+    for (int i = 0; i < row.scales(); ++i) {
+      const int begin = i * row.block, end = begin + row.block;
+      const float scale = scale_for(begin, end);
+      store(DType::kF32, pool_->block_scale(slot_, i), scale);
+      put(begin, end, scale);
     }
-    put(latent, dim_, 1);
+    put(row.scaled, dim_, 1);
   }
 
-  [[nodiscard]] float* scales() const { return is_value_ ? pool_->v_scales : pool_->k_scales; }
+  /// KvScales::kToken: the row's.
+  [[nodiscard]] float& own_scale() const {
+    return (is_value_ ? pool_->v_scales : pool_->k_scales)[slot_ * pool_->heads_kv + head_];
+  }
   [[nodiscard]] float number(int dim) const {
     return load(dtype_, from_ + dim * size_bytes(dtype_));
   }
@@ -150,7 +154,7 @@ class RowWrite {
   int dim_;
   const std::byte* from_;
   std::byte* to_;
-  std::int64_t place_;  ///< among the scales of tokens
+  std::int64_t slot_;
   std::int64_t request_;
   int head_;
 };

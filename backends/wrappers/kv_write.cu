@@ -176,15 +176,15 @@ struct ScaledPart {
   float* scale;
 };
 
-__device__ ScaledPart part_of(const KvPool& pool, std::byte* row, bool is_value, int part,
-                              std::int64_t place) {
+__device__ ScaledPart part_of(const KvPool& pool, std::int64_t slot, int head, bool is_value,
+                              int part) {
   if (pool.scales == KvScales::kToken) {
     return {0, is_value ? pool.head_dim_v : pool.head_dim_k,
-            (is_value ? pool.v_scales : pool.k_scales) + place};
+            (is_value ? pool.v_scales : pool.k_scales) + slot * pool.heads_kv + head};
   }
-  const int begin = part * kScaleBlock;
-  if (begin == pool.head_dim_v) return {begin, pool.head_dim_k, nullptr};
-  return {begin, begin + kScaleBlock, reinterpret_cast<float*>(pool.block_scale(row, part))};
+  const int begin = part * pool.blocks.block;
+  if (begin == pool.blocks.scaled) return {begin, pool.head_dim_k, nullptr};
+  return {begin, begin + pool.blocks.block, reinterpret_cast<float*>(pool.block_scale(slot, part))};
 }
 
 /// By one warp: finds the largest number, stores the scale, then the quotients.
@@ -216,14 +216,14 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t token = blockIdx.x;
   const std::int64_t slot = p.slots[token];
   const int heads = p.pool.heads_kv;
-  const int parts = p.pool.scales == KvScales::kBlock ? p.pool.head_dim_v / kScaleBlock + 1 : 1;
+  const int parts = p.pool.blocks.scales() + 1;  // of one scale, or behind those of blocks
   const int rows = p.has_value_rows ? 2 * heads : heads;
   for (int i = static_cast<int>(threadIdx.x) / kWarp; i < rows * parts; i += kThreads / kWarp) {
     const int row = i / parts, head = row % heads;
     const bool is_value = row >= heads;
     const ToRow<true> to(p.pool, is_value, slot, head);
-    write_part(is_value ? p.v_new : p.k_new, to,
-               part_of(p.pool, to.row, is_value, i % parts, slot * heads + head), token, head);
+    write_part(is_value ? p.v_new : p.k_new, to, part_of(p.pool, slot, head, is_value, i % parts),
+               token, head);
   }
 }
 
@@ -234,7 +234,7 @@ void launch_kv_write(const KvWriteParams& params, void* stream) {
   const auto tokens = static_cast<unsigned>(params.tokens);
   auto* const on = static_cast<cudaStream_t>(stream);
   const KvScales scales = params.pool.scales;
-  if (scales == KvScales::kToken || scales == KvScales::kBlock) {
+  if (scales == KvScales::kToken || are_of_blocks(scales)) {
     kv_write_with_scales<<<tokens, kThreads, 0, on>>>(params);
   } else if (!params.pool.has_plain_rows()) {
     kv_write<true><<<tokens, kThreads, 0, on>>>(params);

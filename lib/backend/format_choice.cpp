@@ -15,7 +15,7 @@ namespace {
 
 Support no_such_format(const CacheFormat& cache, const std::vector<KvLayout>& read) {
   if (read.empty()) {
-    if (cache.scales == KvScales::kBlock) return Support::no("reads no cache of fp8_ds_mla");
+    if (are_of_blocks(cache.scales)) return Support::no("reads no cache of fp8_ds_mla");
     std::string reason = fmt::format("reads no {} cache", to_string(cache.dtype));
     if (cache.scales != KvScales::kTensor) {
       reason += fmt::format(" with a scale per {}", to_string(cache.scales));

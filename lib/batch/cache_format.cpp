@@ -47,7 +47,7 @@ std::string_view to_string(KvScales scales) {
 }
 
 std::string to_string(const CacheFormat& format) {
-  if (format.scales == KvScales::kBlock) return "fp8_ds_mla";
+  if (are_of_blocks(format.scales)) return "fp8_ds_mla";
   std::string name = fmt::format("{} {}", to_string(format.dtype), to_string(format.layout));
   if (format.scales != KvScales::kTensor) {
     name += fmt::format(" with a scale per {}", to_string(format.scales));
@@ -90,12 +90,13 @@ std::string scales_refusal(const AttentionLayer& layer, const CacheFormat& forma
   if (size_bytes(format.dtype) != 1) {
     return fmt::format("{} needs no scales: e4m3 and e5m2 do", to_string(format.dtype));
   }
-  if (format.scales != KvScales::kBlock) return {};
+  if (!are_of_blocks(format.scales)) return {};
   if (layer.family != Family::kLatent) return "the 656-byte row with scales inside is MLA's";
   if (format.dtype != DType::kE4M3) return "the 656-byte row with scales inside is of e4m3";
-  if (layer.head_dim_v % kScaleBlock != 0) {
-    return fmt::format("a scale is of {} values, and kv_lora_rank {} is no multiple of it",
-                       kScaleBlock, layer.head_dim_v);
+  const int block = block_row(format.scales, layer.head_dim_v, layer.head_dim_qk).block;
+  if (layer.head_dim_v % block != 0) {
+    return fmt::format("a scale is of {} values, and kv_lora_rank {} is no multiple of it", block,
+                       layer.head_dim_v);
   }
   if ((layer.head_dim_qk - layer.head_dim_v) % 2 != 0) {
     return "f32 scales need rows of a multiple of 4 bytes: qk_rope_head_dim has to be even";

@@ -67,6 +67,9 @@ enum class KvScales : std::uint8_t {
 inline constexpr std::array kCacheScales = {KvScales::kTensor, KvScales::kHead, KvScales::kToken,
                                             KvScales::kBlock, KvScales::kRequest};
 
+/// Rows that bring along scales of blocks: BlockRow.
+[[nodiscard]] constexpr bool are_of_blocks(KvScales scales) { return scales == KvScales::kBlock; }
+
 [[nodiscard]] std::string_view to_string(KvLayout layout);
 [[nodiscard]] std::string_view to_string(KvScales scales);
 
@@ -106,15 +109,30 @@ struct CacheFormat {
   return scale < least ? least : scale;
 }
 
-/// Latent values that share a scale under KvScales::kBlock.
-inline constexpr int kScaleBlock = 128;
+/// A latent row that brings scales of blocks along: columns in the cache's type that have one, and
+/// behind them columns in bf16 that have none.
+struct BlockRow {
+  static constexpr int kAll = 1 << 30;
+
+  int block = 0;      ///< columns that share a scale; 0: no such row
+  int scaled = kAll;  ///< columns that have one
+  int plain_at = 0;   ///< byte of the row at which its columns in bf16 begin
+  int bytes = 0;      ///< of the row
+
+  [[nodiscard]] constexpr bool exists() const { return block > 0; }
+  /// How many scales it brings along.
+  [[nodiscard]] constexpr int scales() const { return exists() ? scaled / block : 0; }
+};
+
+/// The row of a latent cache; `rank` is kv_lora_rank, `dim` with the rope part.
+[[nodiscard]] constexpr BlockRow block_row(KvScales scales, int rank, int dim) {
+  if (scales != KvScales::kBlock) return {};
+  constexpr int kBlock = 128;
+  const int plain_at = rank + rank / kBlock * 4;
+  return {kBlock, rank, plain_at, plain_at + (dim - rank) * 2};
+}
 
 /// Elements of a K row that lie together under KvLayout::kXPacked.
 [[nodiscard]] constexpr int x_of(DType dtype) { return static_cast<int>(16 / size_bytes(dtype)); }
-
-/// Bytes of a latent row under KvScales::kBlock; `rank` is kv_lora_rank, `dim` with the rope part.
-[[nodiscard]] constexpr std::int64_t block_row_bytes(int rank, int dim) {
-  return rank + rank / kScaleBlock * 4 + (dim - rank) * 2;
-}
 
 }  // namespace attnbench

@@ -38,7 +38,8 @@ struct KvPool {
   int heads_kv = 0;
   int head_dim_k = 0;
   int head_dim_v = 0;
-  // Strides count elements; bytes under KvScales::kBlock.
+  BlockRow blocks;  ///< of a row that brings scales of blocks along
+  // Strides count elements; bytes where blocks.exists().
   std::int64_t page_stride_k = 0, token_stride_k = 0, head_stride_k = 0;
   std::int64_t page_stride_v = 0, token_stride_v = 0, head_stride_v = 0;
   static constexpr int kWholeRow = 30;
@@ -59,19 +60,17 @@ struct KvPool {
 
   /// Whether rows are dim elements of `dtype`, one behind the other.
   [[nodiscard]] constexpr bool has_plain_rows() const {
-    return run_bits_k == kWholeRow && scales != KvScales::kBlock;
+    return run_bits_k == kWholeRow && !blocks.exists();
   }
 
-  /// Type of element `dim` of a row: the rope part of a row with scales inside is bf16.
+  /// Type of element `dim` of a row.
   [[nodiscard]] constexpr DType element_dtype(int dim) const {
-    return scales == KvScales::kBlock && dim >= head_dim_v ? DType::kBF16 : dtype;
+    return dim >= blocks.scaled ? DType::kBF16 : dtype;
   }
 
   /// Element `dim` of the K row that begins at `row`.
   [[nodiscard]] constexpr std::byte* k_element(std::byte* row, int dim) const {
-    if (scales == KvScales::kBlock && dim >= head_dim_v) {
-      return row + block_row_bytes(head_dim_v, head_dim_v) + 2 * (dim - head_dim_v);
-    }
+    if (dim >= blocks.scaled) return row + blocks.plain_at + 2 * (dim - blocks.scaled);
     return row + run_offset(dim, run_bits_k, run_stride_k) * size_bytes(dtype);
   }
   /// Likewise of the V row.
@@ -79,10 +78,10 @@ struct KvPool {
     return row + run_offset(dim, run_bits_v, run_stride_v) * size_bytes(dtype);
   }
 
-  /// KvScales::kBlock: the f32 that values [128 * block, 128 * block + 128) of the K row at `row`
-  /// are multiplied with; 4-byte aligned.
-  [[nodiscard]] constexpr std::byte* block_scale(std::byte* row, int block) const {
-    return row + head_dim_v + block * 4;
+  /// Where blocks.exists(): the f32 that the columns of a block of the slot's row are multiplied
+  /// with; 4-byte aligned.
+  [[nodiscard]] constexpr std::byte* block_scale(std::int64_t slot, int block) const {
+    return k_row(slot, 0) + blocks.scaled + block * 4;
   }
 
   /// What all rows of a request and head are multiplied with: of kTensor, kHead and kRequest, where

@@ -35,10 +35,9 @@ void store_kv_scales(const KvPool& pool, KvPart part, std::int64_t slot, int hea
   if (pool.scales == KvScales::kToken) {
     expects(scales.size() == 1, "a row with a scale of its own brings it along");
     scales_of(pool, part)[slot * pool.heads_kv + head] = scales[0];
-  } else if (pool.scales == KvScales::kBlock) {
-    expects(scales.size() == static_cast<std::size_t>(pool.head_dim_v / kScaleBlock),
-            "a row with scales inside brings them along");
-    std::memcpy(pool.block_scale(pool.k_row(slot, head), 0), scales.data(), scales.size_bytes());
+  } else if (pool.blocks.exists()) {
+    expects(std::ssize(scales) == pool.blocks.scales(), "a row with scales brings them along");
+    std::memcpy(pool.block_scale(slot, 0), scales.data(), scales.size_bytes());
   } else {
     expects(scales.empty(), "rows share their scales");
   }
@@ -53,8 +52,8 @@ float kv_scale_at(const KvPool& pool, KvPart part, std::int64_t slot, int head, 
     case KvScales::kToken:
       return scales_of(pool, part)[slot * pool.heads_kv + head];
     case KvScales::kBlock:
-      if (dim >= pool.head_dim_v) return 1;
-      return load(DType::kF32, pool.block_scale(pool.k_row(slot, head), dim / kScaleBlock));
+      if (dim >= pool.blocks.scaled) return 1;
+      return load(DType::kF32, pool.block_scale(slot, dim / pool.blocks.block));
     case KvScales::kRequest:
       throw InternalError("a row does not know its request: KvPool::shared_k_scale() does");
   }

@@ -18,7 +18,7 @@ enum class KvPart : std::uint8_t { kKey, kValue };
 
 /// Stores `values` divided by their scales and rounded to nearest even; fp8 saturates.
 /// `scales` are those that the row brings along, which are stored, too: one under KvScales::kToken,
-/// one for each 128 latent values under kBlock, none otherwise.
+/// one for each block of a row that has such, none otherwise.
 void encode_kv_row(const KvPool& pool, KvPart part, std::int64_t slot, int head,
                    std::span<const float> values, std::span<const float> scales = {});
 

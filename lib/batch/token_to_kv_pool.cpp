@@ -23,11 +23,14 @@ std::int64_t page_stride_of(const KvPoolShape& shape, std::int64_t dim) {
   return shape.format.tokens_apart() * shape.heads_kv * dim;
 }
 
-/// Elements of a latent row; bytes where it has scales inside.
+BlockRow block_row_of(const KvPoolShape& shape) {
+  return block_row(shape.format.scales, shape.head_dim_v, shape.head_dim_k);
+}
+
+/// Elements of a latent row; bytes where it brings scales of blocks along.
 std::int64_t latent_row(const KvPoolShape& shape) {
-  return shape.format.scales == KvScales::kBlock
-             ? block_row_bytes(shape.head_dim_v, shape.head_dim_k)
-             : shape.head_dim_k;
+  const BlockRow row = block_row_of(shape);
+  return row.exists() ? row.bytes : shape.head_dim_k;
 }
 
 /// Of rows of `dim` elements that are not packed.
@@ -116,10 +119,9 @@ void append_rows(std::vector<CacheBuffer>& buffers, const KvPoolShape& shape) {
         buffer_of(std::move(name), dtype, std::move(extent), page_dim, page_stride_of(shape, row)));
   };
   if (shape.family == Family::kLatent) {
-    const bool mixed = shape.format.scales == KvScales::kBlock;
     const std::int64_t row = latent_row(shape);
     add("kv pool", {pages, page_size, 1, row}, row);
-    if (mixed) buffers.back().dtype = std::nullopt;
+    if (block_row_of(shape).exists()) buffers.back().dtype = std::nullopt;
     return;
   }
   switch (shape.format.layout) {
@@ -220,8 +222,9 @@ KvPool kv_pool_view(std::span<std::byte* const> buffers, const KvPoolShape& shap
   pool.heads_kv = shape.heads_kv;
   pool.head_dim_k = shape.head_dim_k;
   pool.head_dim_v = shape.head_dim_v;
+  pool.blocks = block_row_of(shape);
   set_rows(pool, buffers, shape);
-  if (shape.format.scales != KvScales::kTensor && shape.format.scales != KvScales::kBlock) {
+  if (shape.format.scales != KvScales::kTensor && !pool.blocks.exists()) {
     pool.v_scales = floats(buffers.back());
     pool.k_scales =
         shape.family == Family::kLatent ? pool.v_scales : floats(buffers[buffers.size() - 2]);

@@ -128,8 +128,8 @@ TEST(KvPoolView, finds_latent_scales_and_rope_in_a_row_of_656_bytes) {
   std::byte* const row = cache.pool.k_row(65, 0);
   EXPECT_EQ(row - cache.memory[0].data(), 65 * 656);
   EXPECT_EQ(cache.pool.k_element(row, 511) - row, 511);
-  EXPECT_EQ(cache.pool.block_scale(row, 0) - row, 512);
-  EXPECT_EQ(cache.pool.block_scale(row, 3) - row, 524);
+  EXPECT_EQ(cache.pool.block_scale(65, 0) - row, 512);
+  EXPECT_EQ(cache.pool.block_scale(65, 3) - row, 524);
   EXPECT_EQ(cache.pool.k_element(row, 512) - row, 528);
   EXPECT_EQ(cache.pool.k_element(row, 575) - row, 654);
   EXPECT_EQ(cache.pool.element_dtype(511), DType::kE4M3);

@@ -37,11 +37,13 @@ struct RowScale {
 
   float all = 1;              ///< of blocks: the smallest one of their sizes
   std::uint32_t blocked = 0;  ///< leading dims that have a scale by block instead; the rest has 1
+  int block_bits = 0;         ///< a block has 2^this of them
   std::uint64_t key = 0;      ///< of the blocks' scales
   std::uint32_t peak = kNoPeak;  ///< dim of the peak of a row that has a scale of its own
   bool powers_of_two = true;     ///< all scales of blocks
 
-  /// Of values [kScaleBlock * block, kScaleBlock * (block + 1)).
+  [[nodiscard]] constexpr std::uint32_t block() const { return 1u << block_bits; }
+  /// Of dims [block() * block, block() * (block + 1)).
   [[nodiscard]] constexpr float of_block(std::uint32_t block) const {
     const std::uint32_t bits = element_bits(key, block);
     if (!powers_of_two) return all * content_detail::short_scale(bits);
@@ -49,15 +51,15 @@ struct RowScale {
   }
   /// Dim of the block's peak.
   [[nodiscard]] constexpr std::uint32_t peak_of_block(std::uint32_t block) const {
-    return block * kScaleBlock + (element_bits(key, block) >> 8) % kScaleBlock;
+    return (block << block_bits) + (element_bits(key, block) >> 8) % this->block();
   }
   [[nodiscard]] constexpr float at(std::uint32_t dim) const {
     if (blocked == 0) return all;
-    return dim < blocked ? of_block(dim / kScaleBlock) : 1.0f;
+    return dim < blocked ? of_block(dim >> block_bits) : 1.0f;
   }
   [[nodiscard]] constexpr bool is_peak(std::uint32_t dim) const {
     if (blocked == 0) return dim == peak;
-    return dim < blocked && dim == peak_of_block(dim / kScaleBlock);
+    return dim < blocked && dim == peak_of_block(dim >> block_bits);
   }
 };
 
@@ -68,6 +70,14 @@ namespace content_detail {
   const std::uint32_t bits = element_bits(key, 0);
   constexpr float kSizes[] = {1.0f, 0.5f, 0.25f};
   return short_scale(bits) * kSizes[(bits >> 8) % 3];
+}
+
+/// The logarithm of a power of two. In device code nvcc 13.0 makes std::countr_zero() the constant
+/// 32.
+[[nodiscard]] constexpr int bits_of_power(int power) {
+  int bits = 0;
+  while ((power >> bits) > 1) ++bits;
+  return bits;
 }
 
 /// What the scales of K's rows, or of V's, are made of.
@@ -97,12 +107,16 @@ struct ScaleSource {
       scale.peak = element_bits(key, 1) % source.dims;
       break;
     }
-    case KvScales::kBlock:
+    case KvScales::kBlock: {
+      const BlockRow row =
+          block_row(p.scales, static_cast<int>(p.head_dim_v), static_cast<int>(p.head_dim_qk));
       scale.all = source.unit;
-      scale.blocked = p.head_dim_v;
+      scale.blocked = static_cast<std::uint32_t>(row.scaled);
+      scale.block_bits = bits_of_power(row.block);
       scale.powers_of_two = p.writes_blocks;
       scale.key = row_key(p.scale_seed, source.role, stream, position, head);
       break;
+    }
   }
   return scale;
 }
@@ -136,9 +150,10 @@ struct ScaleSource {
                                    stream, position, head);
 }
 
-/// Type of element `dim` of a stored row of K, or of V.
-[[nodiscard]] constexpr DType cached_dtype(const ContentParams& p, std::uint32_t dim) {
-  return p.scales == KvScales::kBlock && dim >= p.head_dim_v ? DType::kBF16 : p.kv_dtype;
+/// Type of element `dim` of a stored row of K, or of V, with such a scale.
+[[nodiscard]] constexpr DType cached_dtype(const ContentParams& p, const RowScale& scale,
+                                           std::uint32_t dim) {
+  return scale.blocked > 0 && dim >= scale.blocked ? DType::kBF16 : p.kv_dtype;
 }
 
 /// Storage bits of `value` divided by `scale`. Scale 1 skips the division so that plain dtypes stay

@@ -55,7 +55,7 @@ ContentRange range_of_fill(const Case& c, const ContentParams& p) {
 }
 
 void set_scale_units(const Case& c, ContentParams& p) {
-  if (p.scales != KvScales::kToken && p.scales != KvScales::kBlock) return;
+  if (p.scales != KvScales::kToken && !are_of_blocks(p.scales)) return;
   ContentRange range = range_of_fill(c, p);
   if (c.layer.shares_row_of_k_and_v() && p.match_begin < p.head_dim_v) {
     range.v = std::max(range.k, range.v);  // planted dims are V, too
@@ -68,7 +68,7 @@ void set_scale_units(const Case& c, ContentParams& p) {
   p.v_scale_unit = unit(range.v);
   p.k_scale_unit = unit(both ? std::max(range.k, range.v) : range.k);
   // Of a row with scales inside they are those of its latent part, which holds V.
-  if (p.scales == KvScales::kBlock) p.k_scale_unit = p.v_scale_unit;
+  if (are_of_blocks(p.scales)) p.k_scale_unit = p.v_scale_unit;
 }
 
 ContentParams params_of(const Case& c, Fill fill) {
@@ -152,10 +152,10 @@ void round_cached_row(const ContentParams& p, const RowScale& scale, std::span<f
   }
   for (std::size_t begin = 0; begin < row.size();) {
     const bool blocked = begin < scale.blocked;
-    const std::size_t end = blocked ? begin + kScaleBlock : row.size();
+    const std::size_t end = blocked ? begin + scale.block() : row.size();
     const auto dim = static_cast<std::uint32_t>(begin);
-    round_row(cached_dtype(p, dim), scale.at(dim), row.subspan(begin, end - begin));
-    if (blocked) set_peak(p, scale.peak_of_block(dim / kScaleBlock), row);
+    round_row(cached_dtype(p, scale, dim), scale.at(dim), row.subspan(begin, end - begin));
+    if (blocked) set_peak(p, scale.peak_of_block(dim >> scale.block_bits), row);
     begin = end;
   }
 }

@@ -93,7 +93,7 @@ std::string cache_flag(Engine engine, const EngineSetup& s) {
   if (engine == Engine::kVllm) {
     const bool has_scales_inside =
         s.sparse == SparseAttention::kDsa || s.sparse == SparseAttention::kCompressed;
-    if (s.kv_scales == KvScales::kBlock || has_scales_inside) word = "fp8_ds_mla";
+    if (are_of_blocks(s.kv_scales) || has_scales_inside) word = "fp8_ds_mla";
     if (s.kv_scales == KvScales::kToken) word = "fp8_per_token_head";
   }
   return fmt::format(" --kv-cache-dtype {}", word);

@@ -119,10 +119,9 @@ class StoredHead {
       scales.push_back(written_scale(pool_.dtype, pool_.scales, magnitude_of(values)));
     };
     if (pool_.scales == KvScales::kToken) scale_for(row);
-    if (pool_.scales == KvScales::kBlock) {
-      for (int block = 0; block < pool_.head_dim_v; block += kScaleBlock) {
-        scale_for(row.subspan(static_cast<std::size_t>(block), kScaleBlock));
-      }
+    const auto block = static_cast<std::size_t>(pool_.blocks.block);
+    for (int i = 0; i < pool_.blocks.scales(); ++i) {
+      scale_for(row.subspan(static_cast<std::size_t>(i) * block, block));
     }
     encode_kv_row(pool_, part, position, 0, row, scales);
   }

@@ -139,7 +139,7 @@ bool check_fp8_range(const Case& c, const StrictMap& mix, Problems& problems) {
   if (!c.fp8.out) return true;
   // Outputs are means of values. One number of a token's row, or of a block, is the largest that
   // the cache's type holds (RowScale), up to 3.75 times the largest otherwise.
-  const bool peaks = c.kv_cache.scales == KvScales::kToken || c.kv_cache.scales == KvScales::kBlock;
+  const bool peaks = c.kv_cache.scales == KvScales::kToken || are_of_blocks(c.kv_cache.scales);
   const double largest_output = kLargestNormal * (peaks ? 4 : 1.125);
   return check_scale({"attention", "out_scale", *c.fp8.out, c.out_scale, largest_output}, mix,
                      problems);

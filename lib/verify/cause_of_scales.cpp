@@ -53,7 +53,7 @@ class ScaleMistakes {
 
   std::vector<WrongScales> all() && {
     if (size_bytes(case_->kv_cache.dtype) == 1) {
-      if (case_->kv_cache.scales == KvScales::kBlock) {
+      if (are_of_blocks(case_->kv_cache.scales)) {
         add_blocks();
       } else {
         add_other_type();
@@ -134,7 +134,10 @@ class ScaleMistakes {
   }
 
   void add_blocks() {
-    const auto latent = static_cast<std::uint32_t>(case_->layer.head_dim_v);
+    const BlockRow row =
+        block_row(case_->kv_cache.scales, case_->layer.head_dim_v, case_->layer.head_dim_qk);
+    const auto latent = static_cast<std::uint32_t>(row.scaled);
+    const auto blocks = static_cast<std::uint32_t>(row.scales());
     const auto with_block = [this](auto block_of) {
       return [scales = scales_, block_of](std::int64_t position, bool is_value, std::uint32_t dim,
                                           float stored) {
@@ -146,8 +149,9 @@ class ScaleMistakes {
         with_block([latent](const RowScale& own, std::uint32_t dim) {
           return dim < latent ? own.of_block(0) : 1.0f;
         }));
-    add("scales of the next block", with_block([latent](const RowScale& own, std::uint32_t dim) {
-          const std::uint32_t next = (dim / kScaleBlock + 1) % (latent / kScaleBlock);
+    add("scales of the next block",
+        with_block([latent, blocks](const RowScale& own, std::uint32_t dim) {
+          const std::uint32_t next = ((dim >> own.block_bits) + 1) % blocks;
           return dim < latent ? own.of_block(next) : 1.0f;
         }));
     add("the rope part multiplied by the last block's scale",

@@ -63,9 +63,9 @@ ErrorModel::ErrorModel(const Case& c, const Numerics& numerics)
       // hold, two logarithms of two units in the last place each, their quotient and the product.
       // A scale of queries in fp8 is one more factor.
       logit_roundings_((c.layer.temperature_len > 0 ? 4 + 7 : 4) + (c.fp8.q ? 1 : 0)) {
-  // A row with scales inside has a part in bf16.
+  // A row with scales of blocks has a part in bf16.
   const double u_kv =
-      unit_roundoff(c.kv_cache.scales == KvScales::kBlock ? DType::kBF16 : c.kv_cache.dtype);
+      unit_roundoff(are_of_blocks(c.kv_cache.scales) ? DType::kBF16 : c.kv_cache.dtype);
   // An operand that its type holds exactly is not rounded again.
   if (numerics.qk_input != DType::kF32) {
     qk_roundings_ += u_qk_input_ > unit_roundoff(c.q_dtype()) ? 1 : 0;

@@ -65,7 +65,7 @@ Support supports_step(const BackendInfo& info, const Case& c) {
     return Support::no(
         "activations cannot hold every number of the KV cache, which is no narrower");
   }
-  if (c.dtype == DType::kF16 && cache.scales == KvScales::kBlock) {
+  if (c.dtype == DType::kF16 && are_of_blocks(cache.scales)) {
     return Support::no(
         "activations in f16 cannot hold every number of the row's bf16 part, whose exponents reach "
         "further");
