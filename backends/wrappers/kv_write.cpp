@@ -115,7 +115,7 @@ class RowWrite {
     for (int i = 0; i < row.scales(); ++i) {
       const int begin = i * row.block, end = begin + row.block;
       const float scale = scale_for(begin, end);
-      store(DType::kF32, pool_->block_scale(slot_, i), scale);
+      pool_->store_block_scale(slot_, i, scale);
       put(begin, end, scale);
     }
     put(row.scaled, dim_, 1);

@@ -122,6 +122,10 @@ struct BlockRow {
   [[nodiscard]] constexpr bool exists() const { return block > 0; }
   /// How many scales it brings along.
   [[nodiscard]] constexpr int scales() const { return exists() ? scaled / block : 0; }
+  [[nodiscard]] constexpr int token_bytes() const { return bytes; }
+  [[nodiscard]] constexpr std::int64_t page_bytes(std::int64_t tokens) const {
+    return tokens * token_bytes();
+  }
 };
 
 /// The row of a latent cache; `rank` is kv_lora_rank, `dim` with the rope part.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -75,6 +76,7 @@ struct KvPool {
   }
   /// Likewise of the V row.
   [[nodiscard]] constexpr std::byte* v_element(std::byte* row, int dim) const {
+    if (dim >= blocks.scaled) return row + blocks.plain_at + 2 * (dim - blocks.scaled);
     return row + run_offset(dim, run_bits_v, run_stride_v) * size_bytes(dtype);
   }
 
@@ -82,6 +84,21 @@ struct KvPool {
   /// with; 4-byte aligned.
   [[nodiscard]] constexpr std::byte* block_scale(std::int64_t slot, int block) const {
     return k_row(slot, 0) + blocks.scaled + block * 4;
+  }
+  [[nodiscard]] constexpr float load_block_scale(std::int64_t slot, int block) const {
+    return std::bit_cast<float>(block_scale_bits(slot, block));
+  }
+  /// As it is stored.
+  [[nodiscard]] constexpr std::uint32_t block_scale_bits(std::int64_t slot, int block) const {
+    const std::byte* const at = block_scale(slot, block);
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 4; ++i) bits |= std::to_integer<std::uint32_t>(at[i]) << (8 * i);
+    return bits;
+  }
+  constexpr void store_block_scale(std::int64_t slot, int block, float scale) const {
+    std::byte* const at = block_scale(slot, block);
+    const auto bits = std::bit_cast<std::uint32_t>(scale);
+    for (int i = 0; i < 4; ++i) at[i] = static_cast<std::byte>(bits >> (8 * i));
   }
 
   /// What all rows of a request and head are multiplied with: of kTensor, kHead and kRequest, where

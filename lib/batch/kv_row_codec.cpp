@@ -3,7 +3,6 @@
 #include "lib/batch/kv_row_codec.h"
 
 #include <cstddef>
-#include <cstring>
 
 #include "lib/base/error.h"
 
@@ -37,7 +36,7 @@ void store_kv_scales(const KvPool& pool, KvPart part, std::int64_t slot, int hea
     scales_of(pool, part)[slot * pool.heads_kv + head] = scales[0];
   } else if (pool.blocks.exists()) {
     expects(std::ssize(scales) == pool.blocks.scales(), "a row with scales brings them along");
-    std::memcpy(pool.block_scale(slot, 0), scales.data(), scales.size_bytes());
+    for (int i = 0; const float scale : scales) pool.store_block_scale(slot, i++, scale);
   } else {
     expects(scales.empty(), "rows share their scales");
   }
@@ -53,7 +52,7 @@ float kv_scale_at(const KvPool& pool, KvPart part, std::int64_t slot, int head, 
       return scales_of(pool, part)[slot * pool.heads_kv + head];
     case KvScales::kBlock:
       if (dim >= pool.blocks.scaled) return 1;
-      return load(DType::kF32, pool.block_scale(slot, dim / pool.blocks.block));
+      return pool.load_block_scale(slot, dim / pool.blocks.block);
     case KvScales::kRequest:
       throw InternalError("a row does not know its request: KvPool::shared_k_scale() does");
   }

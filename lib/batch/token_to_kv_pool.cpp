@@ -33,6 +33,12 @@ std::int64_t latent_row(const KvPoolShape& shape) {
   return row.exists() ? row.bytes : shape.head_dim_k;
 }
 
+std::int64_t latent_page_stride(const KvPoolShape& shape) {
+  const BlockRow row = block_row_of(shape);
+  return row.exists() ? row.page_bytes(shape.format.tokens_apart())
+                      : page_stride_of(shape, shape.head_dim_k);
+}
+
 /// Of rows of `dim` elements that are not packed.
 Strides plain_strides(const KvPoolShape& shape, std::int64_t dim) {
   const std::int64_t page = page_stride_of(shape, dim);
@@ -68,7 +74,8 @@ void set_v(KvPool& pool, std::byte* data, const Strides& strides) {
 }
 
 void set_latent_rows(KvPool& pool, std::byte* data, const KvPoolShape& shape) {
-  const Strides strides = plain_strides(shape, latent_row(shape));
+  Strides strides = plain_strides(shape, latent_row(shape));
+  strides.page = latent_page_stride(shape);
   set_k(pool, data, strides);
   set_v(pool, data, strides);
 }
@@ -119,9 +126,10 @@ void append_rows(std::vector<CacheBuffer>& buffers, const KvPoolShape& shape) {
         buffer_of(std::move(name), dtype, std::move(extent), page_dim, page_stride_of(shape, row)));
   };
   if (shape.family == Family::kLatent) {
-    const std::int64_t row = latent_row(shape);
-    add("kv pool", {pages, page_size, 1, row}, row);
-    if (block_row_of(shape).exists()) buffers.back().dtype = std::nullopt;
+    const BlockRow row = block_row_of(shape);
+    const std::optional<DType> type = row.exists() ? std::nullopt : std::optional(dtype);
+    buffers.push_back(buffer_of("kv pool", type, {pages, page_size, 1, latent_row(shape)}, 0,
+                                latent_page_stride(shape)));
     return;
   }
   switch (shape.format.layout) {
@@ -193,6 +201,19 @@ std::vector<CacheBuffer> cache_buffers(const KvPoolShape& shape) {
   append_rows(buffers, shape);
   append_scales(buffers, shape);
   return buffers;
+}
+
+std::int64_t bytes_of_token(const KvPoolShape& shape) {
+  if (const BlockRow row = block_row_of(shape); row.exists()) return row.token_bytes();
+  KvPoolShape one = shape;
+  one.format.page_size = 1;
+  one.format.page_stride = 0;
+  std::int64_t bytes = 0;
+  for (const CacheBuffer& buffer : cache_buffers(one)) {
+    const bool of_token = !buffer.holds_scales || shape.format.scales == KvScales::kToken;
+    if (of_token) bytes += buffer.bytes() / one.num_pages;
+  }
+  return bytes;
 }
 
 std::int64_t cache_bytes(const KvPoolShape& shape) {

@@ -41,6 +41,8 @@ struct CacheBuffer {
 
 /// What a cache consists of: its keys and values, then its scales, K's first.
 [[nodiscard]] std::vector<CacheBuffer> cache_buffers(const KvPoolShape& shape);
+/// Bytes of a token's keys, values and scales of its own.
+[[nodiscard]] std::int64_t bytes_of_token(const KvPoolShape& shape);
 /// Bytes of all of them.
 [[nodiscard]] std::int64_t cache_bytes(const KvPoolShape& shape);
 

@@ -57,7 +57,9 @@ ContentRange range_of_fill(const Case& c, const ContentParams& p) {
 void set_scale_units(const Case& c, ContentParams& p) {
   if (p.scales != KvScales::kToken && !are_of_blocks(p.scales)) return;
   ContentRange range = range_of_fill(c, p);
-  if (c.layer.shares_row_of_k_and_v() && p.match_begin < p.head_dim_v) {
+  const BlockRow row = block_row(p.scales, c.layer.head_dim_v, c.layer.head_dim_qk);
+  const auto scaled = std::min(p.head_dim_v, static_cast<std::uint32_t>(row.scaled));
+  if (c.layer.shares_row_of_k_and_v() && p.match_begin < scaled) {
     range.v = std::max(range.k, range.v);  // planted dims are V, too
   }
   const auto unit = [&](double largest) {

@@ -34,7 +34,7 @@ std::int64_t kv_elements(const Case& c) {
 Count kv_bytes_per_key(const Case& c) {
   const bool latent = c.layer.shares_row_of_k_and_v();
   const BlockRow row = block_row(c.kv_cache.scales, c.layer.head_dim_v, c.layer.head_dim_qk);
-  if (row.exists()) return Count(c.layer.heads_kv) * row.bytes;
+  if (row.exists()) return Count(c.layer.heads_kv) * row.token_bytes();
   const std::int64_t scales = c.kv_cache.scales == KvScales::kToken ? (latent ? 1 : 2) : 0;
   return Count(kv_elements(c)) * size_bytes(c.kv_cache.dtype) +
          Count(c.layer.heads_kv) * (scales * kScaleBytes);

@@ -15,13 +15,6 @@
 namespace attnbench {
 namespace {
 
-/// Keys, values and their scales of one token. Scales of heads belong to the layer, not to tokens.
-std::int64_t bytes_of_token(const AttentionLayer& layer, const CacheFormat& format) {
-  CacheFormat rows = format;
-  rows.page_size = 1;
-  return cache_bytes(pool_shape_of(layer, rows, 2)) - cache_bytes(pool_shape_of(layer, rows, 1));
-}
-
 /// Tokens of the pages that hold `keys` neighbouring ones, which begin anywhere in a page or, if
 /// they begin at multiples of `keys`, at its start where the page size allows.
 std::int64_t tokens_kept(std::int64_t keys, std::int64_t page_size, bool aligned) {
@@ -49,7 +42,7 @@ void add_cache(LayerMemory& memory, const ModelGeometry& model, int tp, const Ca
   if (const std::string refusal = scales_refusal(memory.layer, format); !refusal.empty()) {
     throw ConfigError(refusal);
   }
-  memory.kv_bytes_per_token = bytes_of_token(memory.layer, format);
+  memory.kv_bytes_per_token = bytes_of_token(pool_shape_of(memory.layer, format, 1));
   memory.compress_ratio = model.compress_ratio_of(memory.kind);
   if (memory.kind == LayerKind::kSliding || memory.compress_ratio > 0) {
     memory.most_tokens = tokens_kept(model.sliding_window, format.page_size, false);

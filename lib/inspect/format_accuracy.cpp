@@ -147,6 +147,9 @@ class StoredHead {
 /// Of one layer: K, V and their scales.
 double bytes_per_token(const AttentionLayer& layer, const StoredAs& stored, std::int64_t keys) {
   const CacheFormat format{.dtype = stored.dtype, .page_size = keys, .scales = stored.scales};
+  if (are_of_blocks(stored.scales)) {
+    return static_cast<double>(bytes_of_token(pool_shape_of(layer, format, 1)));
+  }
   return static_cast<double>(cache_bytes(pool_shape_of(layer, format, 1))) /
          static_cast<double>(keys);
 }
@@ -306,7 +309,8 @@ std::vector<StoredAs> ways_to_store(const AttentionLayer& layer) {
   for (const DType dtype : {DType::kE4M3, DType::kE5M2}) {
     ways.push_back({dtype});
     ways.push_back({dtype, KvScales::kTensor, true});
-    for (const KvScales scales : {KvScales::kHead, KvScales::kToken, KvScales::kBlock}) {
+    for (const KvScales scales : kCacheScales) {
+      if (scales == KvScales::kTensor || scales == KvScales::kRequest) continue;
       if (scales_refusal(layer, {.dtype = dtype, .scales = scales}).empty()) {
         ways.push_back({dtype, scales});
       }
