@@ -21,7 +21,7 @@ DECLARES = {
     "atomic": "atomic",
     "bit": "bit_cast bit_ceil countr_zero has_single_bit popcount rotl",
     "chrono": "chrono",
-    "cmath": "abs exp exp2 fabs frexp isfinite isinf isnan ldexp lerp log log2 pow sqrt tanh",
+    "cmath": "abs ceil exp exp2 fabs frexp isfinite isinf isnan ldexp lerp log log2 pow sqrt tanh",
     "condition_variable": "condition_variable",
     "cstddef": "byte ptrdiff_t size_t to_integer",
     "cstdint": "int16_t int32_t int64_t int8_t uint16_t uint32_t uint64_t uint8_t uintptr_t",

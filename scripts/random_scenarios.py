@@ -45,6 +45,9 @@ def length(rng, most):
 
 
 def model(rng):
+    if rng.random() < 0.03:  # a row that is all K and V
+        rank = rng.choice([128, 192, 256, 512])
+        return {"heads_q": rng.choice([1, 2, 3, 8, 16]), "kv_lora_rank": rank, "qk_nope_head_dim": rank, "qk_rope_head_dim": 0}
     if rng.random() < 0.15:
         return {"heads_q": rng.choice([1, 2, 3, 8, 16]), "kv_lora_rank": rng.choice([16, 32, 64, 128, 512]),
                 "qk_nope_head_dim": rng.choice([16, 64, 128]), "qk_rope_head_dim": rng.choice([8, 16, 32, 64])}
@@ -77,6 +80,8 @@ def kv_cache(rng, made, latent, shared):
             scales += ["head", "token"] + ["request"] * (not shared)
             of_blocks = latent and cache["dtype"] == "e4m3" and made["model"]["kv_lora_rank"] % 128 == 0
             scales += ["block"] * (6 * of_blocks)
+            of_groups = latent and cache["dtype"] == "e4m3" and made["model"]["qk_rope_head_dim"] == 0
+            scales += ["group"] * (6 * of_groups)
         cache["scales"] = rng.choice(scales)
         for name in ["k_scale"] if latent else ["k_scale", "v_scale"]:
             if cache["scales"] == "tensor" and rng.random() < 0.6:

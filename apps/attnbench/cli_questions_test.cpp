@@ -273,6 +273,8 @@ TEST_F(CommandLine, explains_the_model_of_a_config_and_says_what_is_wrong_with_o
       << err_.str();
   EXPECT_EQ(run({"model", "llama-3.1-8b", "--weights", "16g"}), 4);
   EXPECT_NE(err_.str().find("--weights without --gpu-memory"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"model", "deepseek-v4-flash", "--kv-dtype", "fp8_ds_mla"}), 0);
+  EXPECT_NE(out_.str().find("4325.25 B a token"), std::string::npos) << out_.str();
   EXPECT_EQ(run({"model", "llama-3.1-8b", "--kv-dtype", "fp8_ds_mla"}), 4);
   EXPECT_NE(err_.str().find("the 656-byte row with scales inside is MLA's"), std::string::npos)
       << err_.str();

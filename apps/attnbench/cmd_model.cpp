@@ -28,8 +28,9 @@ struct ModelCommand {
   std::string format = "table";
 };
 
-CacheFormat asked_format(const ModelCommand& command) {
-  CacheFormat format = kv_format_of(command.kv_dtype.empty() ? command.dtype : command.kv_dtype);
+CacheFormat asked_format(const ModelCommand& command, const ModelGeometry& model) {
+  CacheFormat format =
+      kv_format_of(command.kv_dtype.empty() ? command.dtype : command.kv_dtype, model);
   format.page_size = command.page_size;
   return format;
 }
@@ -46,7 +47,7 @@ int explain(const ModelCommand& command, Console& console) {
   ModelQuestion question;
   question.name = command.model;
   question.model = resolve_model(command.model);
-  question.memory = model_memory(question.model, command.tp, asked_format(command),
+  question.memory = model_memory(question.model, command.tp, asked_format(command, question.model),
                                  *dtype_from_string(command.dtype), command.encoder_len);
   question.gpu_bytes = command.gpu_memory;
   question.weight_bytes = command.weights;
@@ -75,9 +76,9 @@ void add_model_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   model
       ->add_option("--kv-dtype", command->kv_dtype,
-                   "of the KV cache; fp8_ds_mla: MLA's rows of e4m3 with scales inside; as --dtype "
-                   "unless given")
-      ->check(CLI::IsMember({"f32", "f16", "bf16", "e4m3", "e5m2", kBlockRows}));
+                   "of the KV cache; fp8_ds_mla: MLA's rows of e4m3 with scales, 656 bytes or "
+                   "DeepSeek-V4's 584; as --dtype unless given")
+      ->check(CLI::IsMember({"f32", "f16", "bf16", "e4m3", "e5m2", kDsMlaRows}));
   model->add_option("--page-size", command->page_size, "tokens of a KV page (vLLM: block)")
       ->transform(whole_number("page_size", 1, kMaxSize))
       ->capture_default_str();

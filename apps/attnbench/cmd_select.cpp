@@ -114,11 +114,11 @@ int select(const SelectCommand& command, Console& console) {
   if (!known.scenario.empty()) selection.scenario = known.scenario;
   const std::string model =
       command.model.empty() ? path_of_model(selection.model, known.scenario) : command.model;
-  selection.setup =
-      engine_setup_of(resolve_model(model, "--model: "), selection.tp, engine_device_named(arch));
+  const ModelGeometry geometry = resolve_model(model, "--model: ");
+  selection.setup = engine_setup_of(geometry, selection.tp, engine_device_named(arch));
   selection.setup.topk = command.topk;
   selection.setup.page_size = command.page_size;
-  const CacheFormat cache = kv_format_of(command.kv_dtype);
+  const CacheFormat cache = kv_format_of(command.kv_dtype, geometry);
   selection.setup.kv_dtype = cache.dtype;
   selection.setup.kv_scales = cache.scales;
   selection.setup.is_deterministic = command.deterministic;
@@ -168,8 +168,8 @@ void add_select_command(CLI::App& app, Action& action) {
       ->transform(whole_number("page_size", 1, 65536));
   select_app
       ->add_option("--kv-dtype", command->kv_dtype,
-                   "of the KV cache; fp8_ds_mla: MLA's rows of e4m3 with scales inside")
-      ->check(CLI::IsMember({"bf16", "e4m3", "e5m2", kBlockRows}))
+                   "of the KV cache; fp8_ds_mla: MLA's rows of e4m3 with scales")
+      ->check(CLI::IsMember({"bf16", "e4m3", "e5m2", kDsMlaRows}))
       ->capture_default_str();
   select_app->add_flag("--deterministic", command->deterministic,
                        "SGLang's deterministic inference, vLLM's batch invariance");

@@ -149,11 +149,11 @@ void set_engine_version(const std::string& version, EngineSetup& setup) {
       fmt::format("--engine-version: no engine has the version '{}'   known: {}", version, known));
 }
 
-CacheFormat kv_format_of(const std::string& word) {
+CacheFormat kv_format_of(const std::string& word, const ModelGeometry& model) {
   CacheFormat format;
-  const bool of_blocks = word == kBlockRows;
+  const bool of_blocks = word == kDsMlaRows;
   format.dtype = of_blocks ? DType::kE4M3 : *dtype_from_string(word);
-  if (of_blocks) format.scales = KvScales::kBlock;
+  if (of_blocks) format.scales = ds_mla_scales(model);
   return format;
 }
 

@@ -43,11 +43,8 @@ inline constexpr const char* kScenarioHelp =
 /// with all versions.
 void set_engine_version(const std::string& version, EngineSetup& setup);
 
-/// What --kv-dtype calls DeepSeek's 656-byte rows: vLLM's name of them.
-inline constexpr const char* kBlockRows = "fp8_ds_mla";
-
-/// Type and scales of the cache that --kv-dtype names: kBlockRows, or a type, which CLI11 has
-/// checked.
-[[nodiscard]] CacheFormat kv_format_of(const std::string& word);
+/// Type and scales of the model's cache that --kv-dtype names: kDsMlaRows, or a type, which CLI11
+/// has checked.
+[[nodiscard]] CacheFormat kv_format_of(const std::string& word, const ModelGeometry& model);
 
 }  // namespace attnbench

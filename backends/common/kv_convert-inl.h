@@ -206,8 +206,13 @@ inline void widen_block_row(const BlockRow& row, const std::byte* from, const st
                             float* to, std::int64_t dim) {
   static_assert(64 % (2 * kLanes) == 0);
   for (std::int64_t d = 0; d < row.scaled; d += row.block) {
+    const std::byte* const at = scales + d / row.block * row.scale_bytes();
     float scale;
-    std::memcpy(&scale, scales + d / row.block * std::int64_t{sizeof scale}, sizeof scale);
+    if (row.behind > 0) {
+      scale = e8m0_value(std::to_integer<std::uint8_t>(*at));
+    } else {
+      std::memcpy(&scale, at, sizeof scale);
+    }
     for (std::int64_t i = d; i < d + row.block; i += 2 * kLanes) {
       Floats a, b;
       WidenPair<DType::kE4M3>::load(from + i, a, b);

@@ -77,12 +77,13 @@ TEST_F(CpuFlashOnEachTarget, agrees_with_the_reference_on_every_case_fill_and_dt
 TEST_F(CpuFlashOnEachTarget,
        reads_rows_with_scales_inside_by_few_and_many_queries_wherever_it_splits) {
   for (const int heads_q : {1, 3, 8, 16, 128}) {
-    Case c = long_case(small_mla());
-    SCOPED_TRACE(heads_q);
-    c.layer.heads_q = heads_q;
-    c.kv_cache.dtype = DType::kE4M3;
-    c.kv_cache.scales = KvScales::kBlock;
-    for (const Fill fill : {Fill::kNeedle, Fill::kNormal}) expect_agreement(c, fill);
+    for (Case c : {long_case(small_mla()), long_case(small_group_rows()[0])}) {
+      SCOPED_TRACE(heads_q);
+      c.layer.heads_q = heads_q;
+      c.kv_cache.dtype = DType::kE4M3;
+      if (c.kv_cache.scales != KvScales::kGroup) c.kv_cache.scales = KvScales::kBlock;
+      for (const Fill fill : {Fill::kNeedle, Fill::kNormal}) expect_agreement(c, fill);
+    }
   }
 }
 
@@ -113,7 +114,8 @@ TEST_F(CpuFlashOnEachTarget, reads_lists_of_chosen_keys_wherever_they_are_split)
   Case scales_inside = small_mla();
   scales_inside.kv_cache.dtype = DType::kE4M3;
   scales_inside.kv_cache.scales = KvScales::kBlock;
-  for (const Case& small : {small_plain_decode(), small_fp8(), small_mla(), scales_inside}) {
+  for (const Case& small :
+       {small_plain_decode(), small_fp8(), small_mla(), scales_inside, small_group_rows()[0]}) {
     for (const Case& c : long_lists(small)) {
       for (const Fill fill : {Fill::kNeedle, Fill::kNormal}) expect_agreement(c, fill);
     }

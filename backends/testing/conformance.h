@@ -59,6 +59,7 @@ namespace attnbench::conformance {
   for (Case& c : small_single_features()) all.push_back(std::move(c));
   for (Case& c : small_edge_shapes()) all.push_back(std::move(c));
   for (Case& c : small_ragged_cases()) all.push_back(std::move(c));
+  for (Case& c : small_group_rows()) all.push_back(std::move(c));
   for (Case& c : small_page_gaps()) all.push_back(std::move(c));
   for (Case& c : small_manager_pages()) all.push_back(std::move(c));
   for (Case& c : small_recurrent_steps()) all.push_back(std::move(c));

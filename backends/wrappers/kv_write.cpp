@@ -105,6 +105,7 @@ class RowWrite {
         own_scale() = scale_for(0, dim_);
         return put(0, dim_, own_scale());
       case KvScales::kBlock:
+      case KvScales::kGroup:
         return write_blocks();
     }
   }
@@ -126,7 +127,8 @@ class RowWrite {
     return (is_value_ ? pool_->v_scales : pool_->k_scales)[slot_ * pool_->heads_kv + head_];
   }
   [[nodiscard]] float number(int dim) const {
-    return load(dtype_, from_ + dim * size_bytes(dtype_));
+    const float value = load(dtype_, from_ + dim * size_bytes(dtype_));
+    return pool_->scales == KvScales::kGroup ? rounded(DType::kBF16, value) : value;
   }
   [[nodiscard]] float scale_for(int begin, int end) const {
     float amax = 0;

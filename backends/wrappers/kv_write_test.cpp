@@ -22,6 +22,7 @@ std::set<std::string> every_format() {
   std::set<std::string> all = kv_write_conformance::kSoftmaxFormats;
   all.insert(kv_write_conformance::kLatentFormats.begin(),
              kv_write_conformance::kLatentFormats.end());
+  all.insert("fp8_ds_mla of V4");  // of processors only
   return all;
 }
 
@@ -45,6 +46,12 @@ TEST(KvWrite, is_read_again_by_torch_native_in_every_format) {
 TEST(KvWrite, rounds_and_scales_as_the_codec_does_in_every_format) {
   const auto device = make_cpu_device();
   kv_write_conformance::expect_bits_of_the_codec(plan_kv_write_on_cpu, *device);
+  for (const DType activations : {DType::kBF16, DType::kF32}) {
+    for (Case c : small_group_rows()) {
+      c.dtype = activations;
+      kv_write_conformance::expect_bits_of_the_codec(plan_kv_write_on_cpu, c, *device);
+    }
+  }
 }
 
 TEST(KvWrite, alone_asks_of_attention_whether_it_takes_the_layer_and_no_more) {
@@ -145,6 +152,7 @@ TEST(KvWriteFaults, are_seen_in_each_format) {
       in_format(small_chunked_mixed(), {kE4M3, kXPacked, 16, KvScales::kRequest});
   const Case of_tokens = in_format(paged, {kE4M3, kXPacked, 16, KvScales::kToken});
   const Case of_blocks = in_format(small_mla(), {kE4M3, kNhd, 64, KvScales::kBlock});
+  const Case of_groups = small_group_rows()[0], of_short_rows = small_group_rows()[1];
   const Fault faults[] = {
       {"takes an x twice as large", packed, [](ForwardBatch&, KvPool& pool) { ++pool.run_bits_k; }},
       {"packs bf16's x in fp8", packed_fp8,
@@ -174,6 +182,17 @@ TEST(KvWriteFaults, are_seen_in_each_format) {
       {"scales to e5m2's largest number", of_blocks,
        [](ForwardBatch&, KvPool& pool) { pool.dtype = DType::kE5M2; }},
       {"writes the latent slots behind, too", of_blocks, to_the_next_slots, true},
+      {"takes the scales of rows for those of a longer page", of_groups,
+       [](ForwardBatch&, KvPool& pool) { pool.blocks.bytes += 8; }},
+      {"forgets what a page is rounded up by", of_short_rows,
+       [](ForwardBatch&, KvPool& pool) {
+         pool.page_stride_k = pool.page_size * pool.blocks.token_bytes();
+       }},
+      {"stores scales as if each group were twice as long", of_groups,
+       [](ForwardBatch&, KvPool& pool) { pool.blocks.block = 128, pool.blocks.scaled = 384; }},
+      {"rounds the last columns to e4m3 as well", of_groups,
+       [](ForwardBatch&, KvPool& pool) { pool.blocks.scaled = 512; }},
+      {"writes the rows with groups behind, too", of_groups, to_the_next_slots, true},
       {"leaves the scales out of a latent row", of_blocks,
        [](ForwardBatch&, KvPool& pool) { pool.scales = KvScales::kTensor; }},
   };

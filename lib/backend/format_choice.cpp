@@ -15,7 +15,9 @@ namespace {
 
 Support no_such_format(const CacheFormat& cache, const std::vector<KvLayout>& read) {
   if (read.empty()) {
-    if (are_of_blocks(cache.scales)) return Support::no("reads no cache of fp8_ds_mla");
+    if (are_of_blocks(cache.scales)) {
+      return Support::no(fmt::format("reads no cache of {}", to_string(cache)));
+    }
     std::string reason = fmt::format("reads no {} cache", to_string(cache.dtype));
     if (cache.scales != KvScales::kTensor) {
       reason += fmt::format(" with a scale per {}", to_string(cache.scales));
@@ -62,6 +64,11 @@ FormatChoice choose_format(const Backend& backend, Problem problem, std::optiona
     return {std::move(taken), problem.cache.layout};
   }
   const std::vector<KvLayout> read = backend.formats(problem);
+  if (problem.cache.scales == KvScales::kGroup && backend.info().device == DeviceKind::kCuda) {
+    return {Support::no(fmt::format("no cache of {} on a GPU: only processors have one",
+                                    to_string(problem.cache))),
+            problem.cache.layout};
+  }
   // One row of MLA lies the same way in both.
   const auto same = [&](KvLayout a, KvLayout b) {
     const auto plain = [](KvLayout layout) {

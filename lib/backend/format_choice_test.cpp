@@ -15,8 +15,11 @@ namespace {
 /// Reads some layouts, and of these supports some.
 class Reader final : public Backend {
  public:
-  Reader(std::vector<KvLayout> reads, std::vector<KvLayout> supports)
-      : reads_(std::move(reads)), supports_(std::move(supports)) {}
+  Reader(std::vector<KvLayout> reads, std::vector<KvLayout> supports,
+         DeviceKind device = DeviceKind::kCpu)
+      : reads_(std::move(reads)), supports_(std::move(supports)) {
+    info_.device = device;
+  }
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] std::vector<KvLayout> formats(const Problem&) const override { return reads_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
@@ -73,6 +76,25 @@ TEST(ChooseFormat, takes_no_other_than_the_one_that_is_asked_for) {
   const FormatChoice refused = choose_format(backend, heads_of(64, 64), kXPacked);
   EXPECT_FALSE(refused);
   EXPECT_EQ(refused.support.reason(), "reads no x_packed cache, but HND, NHD");
+}
+
+TEST(ChooseFormat, has_no_cache_with_scales_behind_its_pages_on_a_gpu) {
+  Problem problem = heads_of(512, 512);
+  problem.layer.family = Family::kLatent;
+  problem.cache.dtype = DType::kE4M3;
+  for (const DeviceKind device : {DeviceKind::kCpu, DeviceKind::kCuda}) {
+    const Reader backend({kNhd}, {kNhd}, device);
+    problem.cache.scales = KvScales::kBlock;
+    EXPECT_TRUE(choose_format(backend, problem, {}));
+    problem.cache.scales = KvScales::kGroup;
+    const FormatChoice choice = choose_format(backend, problem, {});
+    EXPECT_EQ(bool(choice), device == DeviceKind::kCpu);
+    if (choice) continue;
+    EXPECT_EQ(choice.support.reason(),
+              "no cache of fp8_ds_mla of V4 on a GPU: only processors have one");
+  }
+  EXPECT_EQ(choose_format(Reader({}, {}), problem, {}).support.reason(),
+            "reads no cache of fp8_ds_mla of V4");
 }
 
 TEST(ChooseFormat, skips_what_the_layer_s_cache_cannot_be) {

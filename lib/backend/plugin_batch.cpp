@@ -52,6 +52,7 @@ static_assert(static_cast<int>(KvScales::kTensor) == ATTNBENCH_SCALES_TENSOR);
 static_assert(static_cast<int>(KvScales::kHead) == ATTNBENCH_SCALES_HEAD);
 static_assert(static_cast<int>(KvScales::kToken) == ATTNBENCH_SCALES_TOKEN);
 static_assert(static_cast<int>(KvScales::kBlock) == ATTNBENCH_SCALES_BLOCK);
+static_assert(static_cast<int>(KvScales::kGroup) == ATTNBENCH_SCALES_GROUP);
 static_assert(static_cast<int>(KvScales::kRequest) == ATTNBENCH_SCALES_REQUEST);
 static_assert(static_cast<int>(QScales::kTensor) == ATTNBENCH_Q_SCALES_TENSOR);
 static_assert(static_cast<int>(QScales::kRequest) == ATTNBENCH_Q_SCALES_REQUEST);
@@ -282,8 +283,10 @@ void PluginBatch::set_cache(const KvPool& pool, std::int64_t requests) {
   }
   const auto dtype = static_cast<std::int32_t>(pool.dtype);
   const std::int64_t pages = pool.num_pages, page_size = pool.page_size, heads = pool.heads_kv;
-  if (pool.scales == KvScales::kBlock) {
-    set(ATTNBENCH_K_CACHE, pool.k, ATTNBENCH_U8, {pages, page_size, 1, pool.token_stride_k});
+  if (pool.blocks.exists()) {
+    std::vector<std::int64_t> shape{pages, page_size, 1, pool.blocks.bytes};
+    if (pool.blocks.behind > 0) shape = {pages, page_size * pool.blocks.token_bytes()};
+    set(ATTNBENCH_K_CACHE, pool.k, ATTNBENCH_U8, shape);
     tensors_[ATTNBENCH_K_CACHE].stride[0] = pool.page_stride_k;
     return;
   }

@@ -196,6 +196,26 @@ TEST_F(PluginBatchTest, has_caches_of_other_layouts_and_their_scales_in_their_ow
   EXPECT_EQ(tensors[ATTNBENCH_K_SCALES].data, nullptr);
 }
 
+// [pages, bytes of a page in use], and the next page begins where a multiple of a row does.
+TEST_F(PluginBatchTest, has_a_page_with_scales_behind_its_rows_as_bytes) {
+  EXPECT_EQ(plugin_problem([&] {
+              problem_.cache.scales = KvScales::kGroup;
+              return problem_;
+            }())
+                .cache_scales,
+            ATTNBENCH_SCALES_GROUP);
+  pool_ = kv_pool_view(
+      std::vector<std::byte*>(1, memory_.data()),
+      {{DType::kE4M3, KvLayout::kNhd, 64, KvScales::kGroup}, 3, Family::kLatent, 1, 512, 512});
+  const PluginBatch plugin(batch_, *device_, arrays_);
+  const attnbench_tensor& cache = plugin.view().tensors[ATTNBENCH_K_CACHE];
+  EXPECT_EQ(shape_of(cache), (std::vector<std::int64_t>{3, 37376}));
+  EXPECT_EQ(cache.stride[0], 37440);
+  EXPECT_EQ(cache.stride[1], 1);
+  EXPECT_EQ(cache.dtype, ATTNBENCH_U8);
+  EXPECT_EQ(plugin.view().tensors[ATTNBENCH_V_CACHE].data, nullptr);
+}
+
 TEST_F(PluginBatchTest, has_page_strides_in_tokens_and_in_elements_of_each_layout) {
   EXPECT_EQ(plugin_problem(problem_).page_stride, kPageSize);
   problem_.cache.page_stride = 6;

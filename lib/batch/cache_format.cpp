@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "lib/model/model_geometry.h"
+
 namespace attnbench {
 
 std::string_view to_string(KvLayout layout) {
@@ -42,17 +44,25 @@ std::string_view to_string(KvScales scales) {
       return "block";
     case KvScales::kRequest:
       return "request";
+    case KvScales::kGroup:
+      return "group";
   }
   return "?";
 }
 
 std::string to_string(const CacheFormat& format) {
-  if (are_of_blocks(format.scales)) return "fp8_ds_mla";
+  if (format.scales == KvScales::kBlock) return std::string(kDsMlaRows);
+  if (format.scales == KvScales::kGroup) return fmt::format("{} of V4", kDsMlaRows);
   std::string name = fmt::format("{} {}", to_string(format.dtype), to_string(format.layout));
   if (format.scales != KvScales::kTensor) {
     name += fmt::format(" with a scale per {}", to_string(format.scales));
   }
   return name;
+}
+
+KvScales ds_mla_scales(const ModelGeometry& model) {
+  const bool is_all = model.qk_rope_head_dim == 0 && model.qk_nope_head_dim == model.kv_lora_rank;
+  return model.is_mla() && is_all ? KvScales::kGroup : KvScales::kBlock;
 }
 
 std::string layout_refusal(const AttentionLayer& layer, const CacheFormat& format) {
@@ -85,14 +95,38 @@ std::string layout_refusal(const AttentionLayer& layer, const CacheFormat& forma
   return {};
 }
 
+namespace {
+
+/// Why a row cannot be one of groups of 64 before 64 columns in bf16.
+std::string groups_refusal(const AttentionLayer& layer) {
+  if (layer.head_dim_qk != layer.head_dim_v) {
+    return fmt::format(
+        "the 584-byte row is all K and V, and this one has {} columns of K only: scales: block has "
+        "rows with those, or qk_rope_head_dim: 0",
+        layer.head_dim_qk - layer.head_dim_v);
+  }
+  if (layer.head_dim_v >= 128 && layer.head_dim_v % 64 == 0) return {};
+  return fmt::format(
+      "groups of 64 columns lie before 64 in bf16, and kv_lora_rank {} is no such number: 128, "
+      "192, "
+      "256 and so on are, 512 of DeepSeek-V4",
+      layer.head_dim_v);
+}
+
+}  // namespace
+
 std::string scales_refusal(const AttentionLayer& layer, const CacheFormat& format) {
   if (format.scales == KvScales::kTensor) return {};
   if (size_bytes(format.dtype) != 1) {
     return fmt::format("{} needs no scales: e4m3 and e5m2 do", to_string(format.dtype));
   }
   if (!are_of_blocks(format.scales)) return {};
-  if (layer.family != Family::kLatent) return "the 656-byte row with scales inside is MLA's";
-  if (format.dtype != DType::kE4M3) return "the 656-byte row with scales inside is of e4m3";
+  const std::string_view name = format.scales == KvScales::kGroup
+                                    ? "the 584-byte row with scales behind its page"
+                                    : "the 656-byte row with scales inside";
+  if (layer.family != Family::kLatent) return fmt::format("{} is MLA's", name);
+  if (format.dtype != DType::kE4M3) return fmt::format("{} is of e4m3", name);
+  if (format.scales == KvScales::kGroup) return groups_refusal(layer);
   const int block = block_row(format.scales, layer.head_dim_v, layer.head_dim_qk).block;
   if (layer.head_dim_v % block != 0) {
     return fmt::format("a scale is of {} values, and kv_lora_rank {} is no multiple of it", block,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,6 +13,8 @@
 #include "lib/model/attention_layer.h"
 
 namespace attnbench {
+
+struct ModelGeometry;
 
 /// Where rows of K and V lie. The numbers in a cache, and hence all results, are the same in each.
 /// MLA has one row for both, [pages, page_size, 1, dim]: kNhd and kHnd are one there.
@@ -62,13 +65,21 @@ enum class KvScales : std::uint8_t {
   /// f32 [requests, heads], for K and for V, as FlashAttention 3 takes k_descale and v_descale. No
   /// row belongs to two requests.
   kRequest,
+  /// One for each 64 of a latent row that is all K and V, but for its last 64 columns, which are in
+  /// bf16. Such a scale is a power of two, a byte that holds its exponent + 127. In a page come all
+  /// rows first, then 8 bytes for each, its scales and zeros: 448 e4m3, 64 bf16, 7 scales and a
+  /// zero, 584 bytes of DeepSeek-V4's (vLLM's fp8_ds_mla there, FlashMLA's sparse kernels).
+  kGroup,
 };
 
-inline constexpr std::array kCacheScales = {KvScales::kTensor, KvScales::kHead, KvScales::kToken,
-                                            KvScales::kBlock, KvScales::kRequest};
+inline constexpr std::array kCacheScales = {KvScales::kTensor,  KvScales::kHead,
+                                            KvScales::kToken,   KvScales::kBlock,
+                                            KvScales::kRequest, KvScales::kGroup};
 
 /// Rows that bring along scales of blocks: BlockRow.
-[[nodiscard]] constexpr bool are_of_blocks(KvScales scales) { return scales == KvScales::kBlock; }
+[[nodiscard]] constexpr bool are_of_blocks(KvScales scales) {
+  return scales == KvScales::kBlock || scales == KvScales::kGroup;
+}
 
 [[nodiscard]] std::string_view to_string(KvLayout layout);
 [[nodiscard]] std::string_view to_string(KvScales scales);
@@ -91,19 +102,35 @@ struct CacheFormat {
   friend bool operator==(const CacheFormat&, const CacheFormat&) = default;
 };
 
-/// "e4m3 NHD", "e4m3 x_packed with a scale per head", "fp8_ds_mla".
+/// "e4m3 NHD", "e4m3 x_packed with a scale per head", "fp8_ds_mla", "fp8_ds_mla of V4".
 [[nodiscard]] std::string to_string(const CacheFormat& format);
+
+/// vLLM's name of rows that bring along scales of blocks.
+inline constexpr const char* kDsMlaRows = "fp8_ds_mla";
+/// Which of them it has for a model: those of DeepSeek-V4 where heads are rows themselves, so that
+/// nothing is absorbed (kv_lora_rank columns in a head, none of K only), else those of V3.2.
+[[nodiscard]] KvScales ds_mla_scales(const ModelGeometry& model);
 
 /// Why a cache of this layer cannot be of the format; empty when it can.
 [[nodiscard]] std::string layout_refusal(const AttentionLayer& layer, const CacheFormat& format);
 [[nodiscard]] std::string scales_refusal(const AttentionLayer& layer, const CacheFormat& format);
 
-/// Under kToken and kBlock, the scale that a KV write gives the numbers of a row, or of a block,
-/// whose largest magnitude is `amax`: amax / largest_finite(dtype), so that this magnitude becomes
-/// the largest number of the cache's type. It is at least 1e-6 under kToken, as in vLLM's
+/// The least power of two that is no less than `value`, a positive normal number.
+[[nodiscard]] constexpr float rounded_up_to_power_of_two(float value) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  return std::bit_cast<float>((bits + 0x7fffffu) & 0xff800000u);
+}
+
+/// Under kToken, kBlock and kGroup, the scale that a KV write gives the numbers of a row, or of a
+/// block, whose largest magnitude is `amax`: amax / largest_finite(dtype), so that this magnitude
+/// becomes the largest number of the cache's type. It is at least 1e-6 under kToken, as in vLLM's
 /// triton_reshape_and_cache_flash_per_token_head_quant, and at least the smallest normal f32 under
-/// kBlock, as in its concat_and_cache_ds_mla. One IEEE division in f32.
+/// kBlock, as in its concat_and_cache_ds_mla. One IEEE division in f32. Under kGroup it is rounded
+/// up to a power of two, and amax is at least 1e-4.
 [[nodiscard]] constexpr float written_scale(DType dtype, KvScales scales, float amax) {
+  if (scales == KvScales::kGroup) {
+    return rounded_up_to_power_of_two((amax < 1e-4f ? 1e-4f : amax) / largest_finite(dtype));
+  }
   const float scale = amax / largest_finite(dtype);
   const float least = scales == KvScales::kBlock ? 0x1p-126f : 1e-6f;
   return scale < least ? least : scale;
@@ -117,23 +144,41 @@ struct BlockRow {
   int block = 0;      ///< columns that share a scale; 0: no such row
   int scaled = kAll;  ///< columns that have one
   int plain_at = 0;   ///< byte of the row at which its columns in bf16 begin
-  int bytes = 0;      ///< of the row
+  int bytes = 0;      ///< of the row, without scales that lie behind its page's rows
+  /// Bytes of a token behind all rows of its page: its scales, a byte each (e8m0), and zeros. 0:
+  /// its scales lie in the row, in f32, before the columns in bf16.
+  int behind = 0;
 
   [[nodiscard]] constexpr bool exists() const { return block > 0; }
   /// How many scales it brings along.
   [[nodiscard]] constexpr int scales() const { return exists() ? scaled / block : 0; }
-  [[nodiscard]] constexpr int token_bytes() const { return bytes; }
+  [[nodiscard]] constexpr int scale_bytes() const { return behind > 0 ? 1 : 4; }
+  [[nodiscard]] constexpr int token_bytes() const { return bytes + behind; }
+  /// A page with scales behind its rows is as long as a whole number of rows.
   [[nodiscard]] constexpr std::int64_t page_bytes(std::int64_t tokens) const {
-    return tokens * token_bytes();
+    const std::int64_t used = tokens * token_bytes();
+    return behind > 0 ? (used + bytes - 1) / bytes * bytes : used;
   }
 };
 
 /// The row of a latent cache; `rank` is kv_lora_rank, `dim` with the rope part.
 [[nodiscard]] constexpr BlockRow block_row(KvScales scales, int rank, int dim) {
-  if (scales != KvScales::kBlock) return {};
-  constexpr int kBlock = 128;
-  const int plain_at = rank + rank / kBlock * 4;
-  return {kBlock, rank, plain_at, plain_at + (dim - rank) * 2};
+  if (!are_of_blocks(scales)) return {};
+  const bool by_page = scales == KvScales::kGroup;
+  const int block = by_page ? 64 : 128;
+  const int scaled = by_page ? rank - 64 : rank, count = scaled / block;
+  const int plain_at = by_page ? scaled : scaled + count * 4;
+  return {block, scaled, plain_at, plain_at + (dim - scaled) * 2,
+          by_page ? (count + 7) / 8 * 8 : 0};
+}
+
+/// What a scale behind a page's rows says: an exponent + 127, or that there is none (NaN).
+[[nodiscard]] constexpr float e8m0_value(std::uint8_t bits) {
+  const std::uint32_t exponent = std::uint32_t{bits} << 23;
+  return std::bit_cast<float>(bits == 0 ? 0x400000u : bits == 0xff ? 0x7fc00000u : exponent);
+}
+[[nodiscard]] constexpr std::uint8_t e8m0_bits(float power_of_two) {
+  return static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(power_of_two) >> 23);
 }
 
 /// Elements of a K row that lie together under KvLayout::kXPacked.

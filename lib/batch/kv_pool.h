@@ -80,25 +80,38 @@ struct KvPool {
     return row + run_offset(dim, run_bits_v, run_stride_v) * size_bytes(dtype);
   }
 
-  /// Where blocks.exists(): the f32 that the columns of a block of the slot's row are multiplied
-  /// with; 4-byte aligned.
+  /// Where blocks.exists(): what the columns of a block of the slot's row are multiplied with, of
+  /// blocks.scale_bytes(); an f32 is 4-byte aligned.
   [[nodiscard]] constexpr std::byte* block_scale(std::int64_t slot, int block) const {
-    return k_row(slot, 0) + blocks.scaled + block * 4;
+    if (blocks.behind == 0) return k_row(slot, 0) + blocks.scaled + block * 4;
+    return k + (slot / page_size) * page_stride_k + page_size * blocks.bytes +
+           (slot % page_size) * blocks.behind + block;
   }
   [[nodiscard]] constexpr float load_block_scale(std::int64_t slot, int block) const {
-    return std::bit_cast<float>(block_scale_bits(slot, block));
+    const std::uint32_t bits = block_scale_bits(slot, block);
+    return blocks.behind > 0 ? e8m0_value(static_cast<std::uint8_t>(bits))
+                             : std::bit_cast<float>(bits);
   }
   /// As it is stored.
   [[nodiscard]] constexpr std::uint32_t block_scale_bits(std::int64_t slot, int block) const {
     const std::byte* const at = block_scale(slot, block);
     std::uint32_t bits = 0;
-    for (int i = 0; i < 4; ++i) bits |= std::to_integer<std::uint32_t>(at[i]) << (8 * i);
+    for (int i = 0; i < blocks.scale_bytes(); ++i) {
+      bits |= std::to_integer<std::uint32_t>(at[i]) << (8 * i);
+    }
     return bits;
   }
+  /// With a row's last scale go the zeros behind it.
   constexpr void store_block_scale(std::int64_t slot, int block, float scale) const {
     std::byte* const at = block_scale(slot, block);
-    const auto bits = std::bit_cast<std::uint32_t>(scale);
-    for (int i = 0; i < 4; ++i) at[i] = static_cast<std::byte>(bits >> (8 * i));
+    if (blocks.behind == 0) {
+      const auto bits = std::bit_cast<std::uint32_t>(scale);
+      for (int i = 0; i < 4; ++i) at[i] = static_cast<std::byte>(bits >> (8 * i));
+      return;
+    }
+    *at = static_cast<std::byte>(e8m0_bits(scale));
+    if (block + 1 < blocks.scales()) return;
+    for (int i = block + 1; i < blocks.behind; ++i) *block_scale(slot, i) = std::byte{0};
   }
 
   /// What all rows of a request and head are multiplied with: of kTensor, kHead and kRequest, where

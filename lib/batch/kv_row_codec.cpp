@@ -51,6 +51,7 @@ float kv_scale_at(const KvPool& pool, KvPart part, std::int64_t slot, int head, 
     case KvScales::kToken:
       return scales_of(pool, part)[slot * pool.heads_kv + head];
     case KvScales::kBlock:
+    case KvScales::kGroup:
       if (dim >= pool.blocks.scaled) return 1;
       return pool.load_block_scale(slot, dim / pool.blocks.block);
     case KvScales::kRequest:

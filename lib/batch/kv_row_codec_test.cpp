@@ -46,6 +46,9 @@ std::vector<float> own_scales(const KvPool& pool, std::int64_t slot, int head) {
   const float first = 0.5f * static_cast<float>(1 + (slot + head) % 3);
   if (pool.scales == KvScales::kToken) return {first};
   if (pool.scales == KvScales::kBlock) return {first, 2 * first};
+  if (pool.scales == KvScales::kGroup) {
+    return slot % 2 == 0 ? std::vector{0.5f, 1.0f, 2.0f} : std::vector{2.0f, 0.5f, 0.5f};
+  }
   return {};
 }
 
@@ -73,6 +76,8 @@ std::vector<KvPoolShape> shapes() {
   for (const KvScales scales : {KvScales::kTensor, KvScales::kToken, KvScales::kBlock}) {
     all.push_back({{DType::kE4M3, KvLayout::kNhd, 4, scales}, 3, Family::kLatent, 1, 272, 256});
   }
+  all.push_back(
+      {{DType::kE4M3, KvLayout::kNhd, 4, KvScales::kGroup}, 3, Family::kLatent, 1, 256, 256});
   return all;
 }
 
@@ -165,6 +170,46 @@ TEST(KvRowCodec, keeps_the_rope_part_of_a_row_with_scales_inside_in_bf16) {
   EXPECT_EQ(kv_scale_at(cache.pool, KvPart::kKey, 5, 0, 127), 2.0f);
   EXPECT_EQ(kv_scale_at(cache.pool, KvPart::kKey, 5, 0, 128), 0.5f);
   EXPECT_THROW(encode_kv_row(cache.pool, KvPart::kKey, 5, 0, row), InternalError);
+}
+
+// A row of DeepSeek-V4 byte by byte, in slot 5 of pages of 4 tokens: e4m3 1 is 0x38, bf16
+// 1.0078125 is 0x3f81, and a scale of 2^e is the byte 127 + e.
+TEST(KvRowCodec, stores_a_row_with_groups_as_flash_mla_reads_it) {
+  const RowCache cache(
+      {{DType::kE4M3, KvLayout::kNhd, 4, KvScales::kGroup}, 2, Family::kLatent, 1, 512, 512});
+  const std::vector scales{1.0f, 0.5f, 2.0f, 0x1p-22f, 0x1p-127f, 0x1p127f, 4.0f};
+  std::vector<float> row(512, 1.0078125f), values(512);
+  for (std::size_t d = 0; d < 448; ++d) row[d] = scales[d / 64];
+  encode_kv_row(cache.pool, KvPart::kKey, 5, 0, row, scales);
+  const std::byte* const page = cache.memory[0].data() + 2880;  // 4 x 584, up to 5 x 576
+  EXPECT_EQ(cache.memory[0].size(), 2 * 2880u);
+  for (int d = 0; d < 448; ++d) ASSERT_EQ(page[576 + d], std::byte{0x38}) << d;
+  for (int d = 448; d < 576; ++d) {
+    ASSERT_EQ(page[576 + d], d % 2 == 0 ? std::byte{0x81} : std::byte{0x3f}) << d;
+  }
+  const int exponents[] = {127, 126, 128, 105, 0, 254, 129, 0};
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(std::to_integer<int>(page[4 * 576 + 8 + i]), exponents[i]) << i;
+  }
+  EXPECT_EQ(page[575], std::byte{0xff}) << "the row before";
+  EXPECT_EQ(page[2 * 576], std::byte{0xff}) << "the row behind";
+  EXPECT_EQ(page[4 * 576 + 7], std::byte{0xff});
+  EXPECT_EQ(page[4 * 576 + 16], std::byte{0xff});
+  decode_kv_row(cache.pool, KvPart::kValue, 5, 0, values);
+  EXPECT_EQ(values, row);
+  EXPECT_TRUE(std::isnan(kv_scale_at(cache.pool, KvPart::kKey, 6, 0, 0))) << "0xff";
+}
+
+// 2^ceil(log2(max(amax, 1e-4) / 448)).
+TEST(WrittenScale, of_a_group_is_a_power_of_two_and_no_less_than_that_of_1e_4) {
+  const auto scale = [](float amax) { return written_scale(DType::kE4M3, KvScales::kGroup, amax); };
+  EXPECT_EQ(scale(448), 1);
+  EXPECT_EQ(scale(std::nextafter(448.0f, 500.0f)), 2);
+  EXPECT_EQ(scale(225), 1);
+  EXPECT_EQ(scale(224), 0.5f);
+  EXPECT_EQ(scale(3), 0x1p-7f);
+  EXPECT_EQ(scale(1e-4f), 0x1p-22f);
+  EXPECT_EQ(scale(0), 0x1p-22f);
 }
 
 }  // namespace

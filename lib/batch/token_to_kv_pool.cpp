@@ -127,9 +127,10 @@ void append_rows(std::vector<CacheBuffer>& buffers, const KvPoolShape& shape) {
   };
   if (shape.family == Family::kLatent) {
     const BlockRow row = block_row_of(shape);
+    std::vector<std::int64_t> extent{pages, page_size, 1, latent_row(shape)};
+    if (row.behind > 0) extent = {pages, page_size * row.token_bytes()};
     const std::optional<DType> type = row.exists() ? std::nullopt : std::optional(dtype);
-    buffers.push_back(buffer_of("kv pool", type, {pages, page_size, 1, latent_row(shape)}, 0,
-                                latent_page_stride(shape)));
+    buffers.push_back(buffer_of("kv pool", type, std::move(extent), 0, latent_page_stride(shape)));
     return;
   }
   switch (shape.format.layout) {

@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/model/model_geometry.h"
 
 namespace attnbench {
 namespace {
@@ -135,6 +137,90 @@ TEST(KvPoolView, finds_latent_scales_and_rope_in_a_row_of_656_bytes) {
   EXPECT_EQ(cache.pool.element_dtype(511), DType::kE4M3);
   EXPECT_EQ(cache.pool.element_dtype(512), DType::kBF16);
   EXPECT_FALSE(cache.pool.has_plain_rows());
+}
+
+KvPoolShape deepseek_v4(std::int64_t page_size) {
+  KvPoolShape shape = deepseek(KvScales::kGroup, DType::kE4M3);
+  shape.format.page_size = page_size;
+  shape.head_dim_k = 512;
+  return shape;
+}
+
+// FlashMLA's and vLLM's row of 584 bytes: in a page first 448 e4m3 and 64 bf16 of each token, then
+// 7 exponents and a zero of each. A page is as long as a whole number of rows of 576.
+TEST(KvPoolView, finds_the_scales_of_rows_of_584_bytes_behind_their_page) {
+  const Cache cache(deepseek_v4(64));
+  EXPECT_EQ(cache.buffers.size(), 1u);
+  EXPECT_EQ(cache.buffers[0].shape, (std::vector<std::int64_t>{2, 37376}));
+  EXPECT_EQ(cache.buffers[0].strides, (std::vector<std::int64_t>{37440, 1}));
+  EXPECT_EQ(cache.buffers[0].bytes(), 2 * 37440);
+  EXPECT_FALSE(cache.buffers[0].dtype.has_value());
+  const std::byte* const page = cache.memory[0].data() + 37440;
+  std::byte* const row = cache.pool.k_row(64 + 5, 0);
+  EXPECT_EQ(row - page, 5 * 576);
+  EXPECT_EQ(cache.pool.v_row(64 + 5, 0), row);
+  EXPECT_EQ(cache.pool.k_element(row, 447) - row, 447);
+  EXPECT_EQ(cache.pool.k_element(row, 448) - row, 448);
+  EXPECT_EQ(cache.pool.v_element(row, 511) - row, 448 + 2 * 63);
+  EXPECT_EQ(cache.pool.element_dtype(447), DType::kE4M3);
+  EXPECT_EQ(cache.pool.element_dtype(448), DType::kBF16);
+  EXPECT_EQ(cache.pool.block_scale(64 + 5, 0) - page, 64 * 576 + 5 * 8);
+  EXPECT_EQ(cache.pool.block_scale(64 + 5, 6) - page, 64 * 576 + 5 * 8 + 6);
+  EXPECT_EQ(cache.pool.k_scales, nullptr);
+  EXPECT_FALSE(cache.pool.has_plain_rows());
+}
+
+// vLLM's pages of two rows of 128 tokens, and pages of other layers between those of this one.
+TEST(CacheBuffers, of_rows_of_584_bytes_have_pages_that_are_multiples_of_576) {
+  EXPECT_EQ(cache_buffers(deepseek_v4(2))[0].shape, (std::vector<std::int64_t>{2, 1168}));
+  EXPECT_EQ(cache_buffers(deepseek_v4(2))[0].strides[0], 1728);
+  EXPECT_EQ(cache_buffers(deepseek_v4(72))[0].strides[0], 72 * 584) << "73 rows as they are";
+  KvPoolShape apart = deepseek_v4(64);
+  apart.format.page_stride = 128;
+  EXPECT_EQ(cache_buffers(apart)[0].shape[1], 37376);
+  EXPECT_EQ(cache_buffers(apart)[0].strides[0], 74880);
+  const KvPool pool = Cache(apart).pool;
+  EXPECT_EQ(pool.block_scale(64, 0) - pool.k_row(64, 0), 64 * 576);
+}
+
+TEST(BytesOfToken, are_those_of_its_row_and_of_scales_of_its_own) {
+  EXPECT_EQ(bytes_of_token(deepseek_v4(64)), 584);
+  EXPECT_EQ(bytes_of_token(deepseek_v4(1)), 584) << "without what a page is rounded up by";
+  EXPECT_EQ(bytes_of_token(deepseek(KvScales::kBlock, DType::kE4M3)), 656);
+  EXPECT_EQ(bytes_of_token(deepseek(KvScales::kToken, DType::kE4M3)), 576 + 4);
+  EXPECT_EQ(bytes_of_token(deepseek(KvScales::kHead, DType::kE4M3)), 576);
+  KvPoolShape apart = small(KvLayout::kHnd);
+  apart.format.page_stride = 6;
+  EXPECT_EQ(bytes_of_token(apart), 2 * 2 * 24 * 2);
+}
+
+TEST(DsMlaScales, are_groups_where_heads_are_rows_themselves) {
+  ModelGeometry model;
+  model.kv_lora_rank = model.qk_nope_head_dim = 512;
+  EXPECT_EQ(ds_mla_scales(model), KvScales::kGroup) << "DeepSeek-V4";
+  model.qk_nope_head_dim = 256;
+  EXPECT_EQ(ds_mla_scales(model), KvScales::kBlock) << "GLM-5.3";
+  model.qk_rope_head_dim = 64;
+  EXPECT_EQ(ds_mla_scales(model), KvScales::kBlock) << "DeepSeek-V3.2";
+}
+
+TEST(ScalesRefusal, of_rows_with_groups_says_which_there_are) {
+  AttentionLayer layer;
+  CacheFormat format{.dtype = DType::kE4M3, .scales = KvScales::kGroup};
+  EXPECT_EQ(scales_refusal(layer, format), "the 584-byte row with scales behind its page is MLA's");
+  layer.family = Family::kLatent;
+  for (const int dim : {128, 192, 512}) {
+    layer.head_dim_qk = layer.head_dim_v = dim;
+    EXPECT_EQ(scales_refusal(layer, format), "");
+  }
+  for (const int dim : {64, 100}) {
+    layer.head_dim_qk = layer.head_dim_v = dim;
+    EXPECT_NE(scales_refusal(layer, format).find("128, 192, 256 and so on"), std::string::npos);
+  }
+  layer.head_dim_qk = 576, layer.head_dim_v = 512;
+  EXPECT_NE(scales_refusal(layer, format).find("64 columns of K only"), std::string::npos);
+  format.dtype = DType::kE5M2;
+  EXPECT_NE(scales_refusal(layer, format).find("is of e4m3"), std::string::npos);
 }
 
 /// Slots of a page and of what lies between two pages, which are none.

@@ -43,7 +43,7 @@ struct RowScale {
   bool powers_of_two = true;     ///< all scales of blocks
 
   [[nodiscard]] constexpr std::uint32_t block() const { return 1u << block_bits; }
-  /// Of dims [block() * block, block() * (block + 1)).
+  /// The scale of dims [block() * block, block() * (block + 1)).
   [[nodiscard]] constexpr float of_block(std::uint32_t block) const {
     const std::uint32_t bits = element_bits(key, block);
     if (!powers_of_two) return all * content_detail::short_scale(bits);
@@ -107,13 +107,14 @@ struct ScaleSource {
       scale.peak = element_bits(key, 1) % source.dims;
       break;
     }
-    case KvScales::kBlock: {
+    case KvScales::kBlock:
+    case KvScales::kGroup: {
       const BlockRow row =
           block_row(p.scales, static_cast<int>(p.head_dim_v), static_cast<int>(p.head_dim_qk));
       scale.all = source.unit;
       scale.blocked = static_cast<std::uint32_t>(row.scaled);
       scale.block_bits = bits_of_power(row.block);
-      scale.powers_of_two = p.writes_blocks;
+      scale.powers_of_two = p.writes_blocks || p.scales == KvScales::kGroup;
       scale.key = row_key(p.scale_seed, source.role, stream, position, head);
       break;
     }

@@ -300,6 +300,9 @@ TEST(Cost, counts_the_scales_that_a_kv_write_reads_and_writes) {
   mla.kv_cache.scales = KvScales::kBlock;
   EXPECT_EQ(count_cost(mla).kv_bytes_written, mla.q_tokens() * 656);
   EXPECT_EQ(count_cost(mla).bytes_unique, mla.q_tokens() * (576 * 2 + 8 + 656)) << "bf16 in";
+  mla.layer.head_dim_qk = 512;
+  mla.kv_cache.scales = KvScales::kGroup;
+  EXPECT_EQ(count_cost(mla).kv_bytes_written, mla.q_tokens() * 584);
 }
 
 TEST(Cost, counts_a_llama_decode) {
@@ -370,6 +373,9 @@ TEST(Cost, counts_the_scales_of_a_cache) {
   EXPECT_EQ(per_key(mla), 580);
   mla.kv_cache.scales = KvScales::kBlock;
   EXPECT_EQ(per_key(mla), 656);
+  mla.layer.head_dim_qk = 512;
+  mla.kv_cache.scales = KvScales::kGroup;
+  EXPECT_EQ(per_key(mla), 584) << "whatever a page is rounded up by";
 }
 
 TEST(Cost, counts_an_extend_behind_a_prefix) {

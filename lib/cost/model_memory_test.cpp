@@ -65,6 +65,22 @@ TEST(ModelMemory, counts_a_token_as_its_part_of_a_compressed_row) {
   EXPECT_EQ(memory.index_bytes_per_token(), 21 * 33);
 }
 
+// vLLM's fp8_ds_mla: rows of 584 bytes. Beside the window a token takes 3850.25 bytes.
+TEST(ModelMemory, counts_rows_of_584_bytes_of_deepseek_v4) {
+  const ModelMemory memory =
+      memory_of("deepseek-v4-flash", 1, {.dtype = DType::kE4M3, .scales = KvScales::kGroup});
+  EXPECT_EQ(kind_of(memory, LayerKind::kSparse).growth(), 146);
+  EXPECT_EQ(kind_of(memory, LayerKind::kCompressed).growth(), 4.5625);
+  double grows = memory.index_bytes_per_token();
+  std::int64_t window = 0;
+  for (const LayerMemory& each : memory.kinds) {
+    if (each.compress_ratio > 0) grows += each.layers * each.growth();
+    window += each.layers * *each.most_tokens * each.kv_bytes_per_token;
+  }
+  EXPECT_EQ(grows, 3850.25);
+  EXPECT_EQ(window, 3'214'336);
+}
+
 // A window of 128 lies in 192 tokens' pages of 64 at worst; 1024 and 32 rows in 1024 and 64.
 TEST(ModelMemory, counts_compressed_rows_beside_a_window) {
   const ModelMemory memory = memory_of("deepseek-v4-flash", 4, {.page_size = 64});

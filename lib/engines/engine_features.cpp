@@ -53,6 +53,7 @@ EngineFeatures cache_features(const EngineSetup& s) {
     case KvScales::kToken:
       return type.with({kTokenScales});
     case KvScales::kBlock:
+    case KvScales::kGroup:
       return {kBlockScales};
     case KvScales::kRequest:
       return type.with({kRequestScales});

@@ -141,6 +141,18 @@ TEST(FormatAccuracy, of_latent_rows_keeps_the_rope_part_in_blocks_of_scales) {
   EXPECT_EQ(block.bytes_per_token, 128 + 4 + 2 * 64);
 }
 
+TEST(FormatAccuracy, of_rows_with_groups_keeps_the_last_columns_in_bf16) {
+  AttentionLayer layer = latent_layer();
+  layer.head_dim_qk = layer.head_dim_v = 192;
+  const AccuracyData data{.keys = 300, .queries = 8};
+  const FormatAccuracy plain = one(layer, {DType::kE4M3, KvScales::kTensor, true}, data),
+                       group = one(layer, {DType::kE4M3, KvScales::kGroup}, data);
+  EXPECT_EQ(group.bytes_per_token, 128 + 2 * 64 + 8);
+  EXPECT_LT(group.lse_max, plain.lse_max);
+  EXPECT_LT(group.nmse, plain.nmse);
+  EXPECT_GT(group.nmse, 0);
+}
+
 TEST(FormatAccuracy, counts_the_bytes_of_scales) {
   const AccuracyData data{.keys = 8, .queries = 1};
   EXPECT_EQ(one(softmax_layer(), {DType::kBF16}, data).bytes_per_token, 2 * 2 * 128 * 2);

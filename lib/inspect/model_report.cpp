@@ -68,7 +68,7 @@ std::string expanded_text(const ModelQuestion& q) {
 
 /// What a row of the cache is; how rows lie takes no memory.
 std::string_view rows_text(const CacheFormat& format) {
-  return are_of_blocks(format.scales) ? "fp8_ds_mla" : to_string(format.dtype);
+  return are_of_blocks(format.scales) ? kDsMlaRows : to_string(format.dtype);
 }
 
 /// A token's part of compressed rows need not be whole: "90.75".

@@ -228,7 +228,8 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   const auto fp8 = read_fp8(mix.find("attention"), dtype.value_or(DType::kBF16), problems);
   // Further mistakes show even if the layer is unknown: a plain layer stands in for it.
   const AttentionLayer layer = choice ? choice->layer : AttentionLayer{};
-  auto cache = read_kv_cache(mix.find("kv_cache"), dtype.value_or(DType::kBF16), layer,
+  const KvScales ds_mla = ds_mla_scales(choice ? choice->geometry : ModelGeometry{});
+  auto cache = read_kv_cache(mix.find("kv_cache"), dtype.value_or(DType::kBF16), ds_mla, layer,
                              choice ? choice->mla : MlaForm::kAbsorbed, problems);
 
   const YamlNode* batch_node = mix.find("batch");

@@ -137,11 +137,12 @@ struct PageStride {
   std::int64_t bytes = 0;
 };
 
-/// Bytes of a token's keys and values.
-std::int64_t token_bytes(const AttentionLayer& layer, const KvCacheConfig& cache) {
+/// Bytes of a page of so many tokens, of keys and values.
+std::int64_t page_bytes(const AttentionLayer& layer, const KvCacheConfig& cache,
+                        std::int64_t tokens) {
   std::int64_t bytes = 0;
-  const CacheFormat row{.dtype = cache.dtype, .scales = cache.scales};
-  for (const CacheBuffer& buffer : cache_buffers(pool_shape_of(layer, row, 1))) {
+  const CacheFormat page{.dtype = cache.dtype, .page_size = tokens, .scales = cache.scales};
+  for (const CacheBuffer& buffer : cache_buffers(pool_shape_of(layer, page, 1))) {
     if (!buffer.holds_scales) bytes += buffer.bytes();
   }
   return bytes;
@@ -163,14 +164,20 @@ std::optional<std::int64_t> asked_page_stride(const YamlNode& node, const Attent
     return std::nullopt;
   }
   if (map.has("layers")) return asked.layers * cache.page_size;
-  const std::int64_t token = token_bytes(layer, cache);
+  const BlockRow row = block_row(cache.scales, layer.head_dim_v, layer.head_dim_qk);
+  const std::int64_t token = row.exists() ? row.token_bytes() : page_bytes(layer, cache, 1);
   if (token == 0) return std::nullopt;  // of no layer, which is a mistake elsewhere
-  if (asked.bytes % token == 0) return asked.bytes / token;
-  problems.add(map.place_of("bytes"),
-               fmt::format("page_stride of {} bytes is no whole number of tokens, of {} bytes each",
-                           asked.bytes, token),
-               fmt::format("rows of keys and values lie evenly; the nearest above is {}",
-                           (asked.bytes / token + 1) * token));
+  std::int64_t tokens = asked.bytes / token;
+  if (page_bytes(layer, cache, tokens) < asked.bytes) ++tokens;
+  const std::int64_t bytes = page_bytes(layer, cache, tokens);
+  if (bytes == asked.bytes) return tokens;
+  const std::string padded =
+      row.behind > 0 ? fmt::format(", pages are multiples of {} bytes", row.bytes) : std::string();
+  problems.add(
+      map.place_of("bytes"),
+      fmt::format("page_stride of {} bytes is no whole number of tokens, of {} bytes each",
+                  asked.bytes, token),
+      fmt::format("rows of keys and values lie evenly{}; the nearest above is {}", padded, bytes));
   return std::nullopt;
 }
 
@@ -221,6 +228,39 @@ bool check_ragged(const StrictMap& map, const KvCacheConfig& cache, Problems& pr
   return valid;
 }
 
+/// A type, or rows of e4m3 that bring their scales along.
+std::vector<std::string_view> cache_words() {
+  std::vector<std::string_view> words = words_of(kDTypes);
+  words.emplace_back(kDsMlaRows);
+  return words;
+}
+
+std::optional<DType> read_cache_dtype(const YamlNode& node, std::string_view key,
+                                      Problems& problems) {
+  const auto choice = read_choice(node, key, cache_words(), problems);
+  if (!choice) return std::nullopt;
+  return *choice < kDTypes.size() ? kDTypes[*choice] : DType::kE4M3;
+}
+
+bool names_ds_mla(const StrictMap& map) {
+  const YamlNode* const word = map.find("dtype");
+  return word != nullptr && word->is_scalar() && own_word(word->text) == kDsMlaRows;
+}
+
+/// `own`: the scales that such rows have in the model.
+bool settle_ds_mla(const StrictMap& map, KvScales own, KvCacheConfig& cache, Problems& problems) {
+  if (!names_ds_mla(map)) return true;
+  if (map.has("scales") && cache.scales != own) {
+    problems.add(map.place_of("scales"),
+                 fmt::format("scales: {} beside dtype: {}, whose rows bring theirs along",
+                             to_string(cache.scales), kDsMlaRows),
+                 fmt::format("leave scales out; this model's are {}", to_string(own)));
+    return false;
+  }
+  cache.scales = own;
+  return true;
+}
+
 /// Whether the layer's cache can have the scales and the layout that are asked for.
 bool is_possible(const StrictMap& map, const AttentionLayer& layer, const KvCacheConfig& cache,
                  Problems& problems) {
@@ -233,10 +273,12 @@ bool is_possible(const StrictMap& map, const AttentionLayer& layer, const KvCach
     problems.add(map.place_of(key), fmt::format("{} {}: {}", key, word, reason), std::move(hint));
     possible = false;
   };
-  refuse("scales", to_string(format.scales), scales_refusal(layer, format),
+  const bool by_dtype = names_ds_mla(map);
+  refuse(by_dtype ? "dtype" : "scales", by_dtype ? kDsMlaRows : to_string(format.scales),
+         scales_refusal(layer, format),
          layer.family == Family::kLatent
-             ? "an e4m3 cache of MLA takes tensor, head, token, block or request"
-             : "an fp8 cache takes tensor, head, token or request");
+             ? "an e4m3 cache of MLA takes scales: tensor, head, token, block, request or group"
+             : "an fp8 cache takes scales: tensor, head, token or request");
   refuse("layout", to_string(format.layout), layout_refusal(layer, format),
          "NHD and HND are always possible; without a layout each backend gets what it reads best");
   return possible;
@@ -260,11 +302,14 @@ KeySection kv_cache_section() {
            {"layout", word(&KvCacheConfig::layout, kCacheLayouts),
             "How rows lie in memory; `ragged` is keys and values without a pool.",
             "what each backend reads best; `ragged` for `mla: expanded` without pages"},
-           {"dtype", word(&KvCacheConfig::dtype, kDTypes), "The type of stored keys and values.",
+           {"dtype",
+            value_of(&KvCacheConfig::dtype, list_of_words(cache_words()), "", read_cache_dtype),
+            "The type of stored keys and values; `fp8_ds_mla`: e4m3 in rows that bring their "
+            "scales along, `group` of DeepSeek-V4, else `block`.",
             "`dtype` of the mix"},
            {"scales", word(&KvCacheConfig::scales, kCacheScales),
             "What shares a scale of an fp8 cache: the tensor, a head, a token and head, a block of "
-            "MLA's 656-byte rows, or a request and head."},
+            "MLA's 656-byte rows, a request and head, or a group of DeepSeek-V4's 584-byte rows."},
            {"k_scale", factor(&KvCacheConfig::k_scale),
             "A stored K times this is the key, with `scales: tensor`."},
            {"v_scale", factor(&KvCacheConfig::v_scale), "The same for V.", "1; MLA: k_scale"},
@@ -306,7 +351,7 @@ std::optional<DType> read_activation_dtype(const StrictMap& mix, Problems& probl
   return choice ? std::optional(kDTypes[*choice]) : std::nullopt;
 }
 
-std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activations,
+std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activations, KvScales ds_mla,
                                            const AttentionLayer& layer, MlaForm mla,
                                            Problems& problems) {
   KvCacheConfig cache;
@@ -324,6 +369,7 @@ std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activatio
   const ScenarioMap map(*node, "kv_cache", "kv_cache", problems);
   bool valid = read_rows(map, cache, problems) && map.sound();
   if (!map.has("layout")) cache.layout = usual_layout(&map, mla);
+  valid = settle_ds_mla(map, ds_mla, cache, problems) && valid;
   valid = check_ragged(map, cache, problems) && valid;
   valid = valid && is_possible(map, layer, cache, problems);
   const auto is_whole = [&](const char* key, std::int64_t tokens, std::int64_t page) {

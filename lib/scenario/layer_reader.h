@@ -60,6 +60,7 @@ struct LayerChoice {
 /// Reads `kv_cache`, which may be null; the cache's dtype defaults to the activations'. Keys of an
 /// expanded MLA are ragged unless it names a layout, or what only a pool has.
 [[nodiscard]] std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activations,
+                                                         KvScales ds_mla,
                                                          const AttentionLayer& layer, MlaForm mla,
                                                          Problems& problems);
 

@@ -417,6 +417,25 @@ TEST(LikelyCause, of_scales_inside_of_latent_rows_is_named) {
             "scales of blocks cut down to powers of two");
 }
 
+TEST(LikelyCause, of_scales_of_groups_is_named) {
+  const Case c = small_group_rows()[0];
+  const Contents contents(c, Fill::kNormal);
+  const auto cause = [&](const std::function<float(const RowScale&, std::uint32_t dim)>& scale) {
+    return cause_of_numbers(c, {.request = 2, .token = 0, .head = 1}, 1,
+                            [&](std::int64_t position, bool, std::uint32_t dim, float stored) {
+                              return stored * scale(contents.k_scale(2, position, 0), dim);
+                            });
+  };
+  EXPECT_EQ(cause([](const RowScale& own, std::uint32_t dim) {
+              return dim < 448 ? own.of_block((dim / 64 + 1) % 7) : 1.0f;
+            }),
+            "scales of the next block");
+  EXPECT_EQ(cause([](const RowScale& own, std::uint32_t dim) {
+              return own.of_block(std::min(dim / 64, 6u));
+            }),
+            "the rope part multiplied by the last block's scale");
+}
+
 TEST(LikelyCause, of_scales_of_queries_is_named) {
   Case c = small_plain_decode();
   c.layer.heads_q = 8;

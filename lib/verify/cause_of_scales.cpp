@@ -158,6 +158,7 @@ class ScaleMistakes {
         with_block([latent](const RowScale& own, std::uint32_t dim) {
           return own.at(std::min(dim, latent - 1));
         }));
+    if (case_->kv_cache.scales == KvScales::kGroup) return;  // which are powers of two
     add("scales of blocks cut down to powers of two",
         with_block([](const RowScale& own, std::uint32_t dim) {
           return std::bit_cast<float>(std::bit_cast<std::uint32_t>(own.at(dim)) & 0xff800000u);

@@ -78,6 +78,8 @@ TEST(ErrorModel, counts_keys_of_rows_with_scales_inside_as_bf16_that_their_rope_
   const double held = bound_per_a(c, numerics, row_of(1, 10));
   c.kv_cache.scales = KvScales::kBlock;
   EXPECT_NEAR(bound_per_a(c, numerics, row_of(1, 10)) - held, 2 * 0x1p-4, 1e-6);
+  c.kv_cache.scales = KvScales::kGroup;
+  EXPECT_NEAR(bound_per_a(c, numerics, row_of(1, 10)) - held, 2 * 0x1p-4, 1e-6);
 }
 
 TEST(ErrorModel, bounds_an_lse_by_sums_only_where_they_are_narrower_than_f32) {

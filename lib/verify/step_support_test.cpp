@@ -116,8 +116,10 @@ TEST(StepSupport, asks_for_writes_into_every_format_whose_numbers_activations_ho
       c.kv_cache.scales = scales;
       EXPECT_TRUE(bool(supports_step(cache_writer(), c))) << to_string(scales);
     }
-    c.kv_cache.scales = KvScales::kBlock;
-    EXPECT_EQ(bool(supports_step(cache_writer(), c)), !f16) << "the rope part is bf16";
+    for (const KvScales scales : {KvScales::kBlock, KvScales::kGroup}) {
+      c.kv_cache.scales = scales;
+      EXPECT_EQ(bool(supports_step(cache_writer(), c)), !f16) << "the rope part is bf16";
+    }
     c.kv_cache.dtype = DType::kE5M2;
     c.kv_cache.scales = KvScales::kToken;
     EXPECT_EQ(bool(supports_step(cache_writer(), c)), !f16) << "57344 to 2^-16 in one row";

@@ -169,6 +169,12 @@ struct HostCache {
       scales.push_back(scale_of(row.subspan(begin, 128), FLT_MIN));
     }
   }
+  if (pool.scales == KvScales::kGroup) {
+    for (std::size_t begin = 0; begin < row.size() - 64; begin += 64) {
+      const float least = scale_of(row.subspan(begin, 64), 1e-4f / 448.0f);
+      scales.push_back(std::exp2(std::ceil(std::log2(least))));
+    }
+  }
   return scales;
 }
 
@@ -188,8 +194,12 @@ inline void expect_bits_of_the_codec(const PlanKvWrite& plan_write, Case c, Devi
       const std::int64_t slot = batch.out_cache_loc[static_cast<std::size_t>(token)];
       for (int head = 0; head < c.layer.heads_kv; ++head) {
         const std::vector<float> row = numbers_of_row(c, is_value, token, head);
-        encode_kv_row(want.pool, is_value ? KvPart::kValue : KvPart::kKey, slot, head, row,
-                      computed_scales(want.pool, row));
+        std::vector<float> rounded_row = row;
+        for (float& number : rounded_row) {
+          if (c.kv_cache.scales == KvScales::kGroup) number = rounded(DType::kBF16, number);
+        }
+        encode_kv_row(want.pool, is_value ? KvPart::kValue : KvPart::kKey, slot, head, rounded_row,
+                      computed_scales(want.pool, rounded_row));
         std::vector<std::byte> bytes(row.size() * static_cast<std::size_t>(size_bytes(c.dtype)));
         for (std::size_t d = 0; d < row.size(); ++d) {
           store(c.dtype, bytes.data() + static_cast<std::int64_t>(d) * size_bytes(c.dtype), row[d]);

@@ -91,19 +91,27 @@ def raw_buffer(dump, name):
 
 
 def block_rows(dump):
-    """Rows with scales inside, [page, offset, bytes], and the number of e4m3 that they begin with."""
-    return raw_buffer(dump, "k_pool_raw")[:, :, 0], dump.case["layer"]["head_dim_v"]
+    """Of rows that bring scales along: their e4m3 and their bf16, [page, offset, bytes], and scales, [page, offset, block]."""
+    raw, rank = raw_buffer(dump, "k_pool_raw"), dump.case["layer"]["head_dim_v"]
+    if dump.case["kv_cache"]["scales"] == "block":
+        rows = raw[:, :, 0]
+        inside = np.ascontiguousarray(rows[..., rank:rank + rank // 128 * 4])
+        return rows[..., :rank], rows[..., rank + rank // 128 * 4:], inside.view(np.float32)
+    scaled, offsets = rank - 64, dump.case["kv_cache"]["page_size"]  # then 8 bytes of scales a token behind a page's rows
+    data, behind = np.split(raw, [offsets * (scaled + 128)], axis=1)
+    rows = data.reshape(len(raw), offsets, -1)
+    exponents = behind.reshape(len(raw), offsets, -1)[..., :scaled // 64].astype(np.float64) - 127
+    return rows[..., :scaled], rows[..., scaled:], np.exp2(exponents).astype(np.float32)
 
 
 def raw_pools(dump):
     """K and V as [page, offset, KV head, dim] out of the buffers, by what the layouts are known to be."""
     cache, layer = dump.case["kv_cache"], dump.case["layer"]
-    if cache["scales"] == "block":
-        rows, rank = block_rows(dump)
-        latent = decoded(rows[..., :rank].reshape(-1), "e4m3").reshape(*rows.shape[:2], rank)
-        rope = decoded(rows[..., rank + rank // 128 * 4:].reshape(-1), "bf16").reshape(*rows.shape[:2], -1)
-        k = np.concatenate([latent, rope], axis=-1)[:, :, None]
-        return k, k[..., :rank]
+    if cache["scales"] in ("block", "group"):
+        narrow, wide, _ = block_rows(dump)
+        k = np.concatenate([decoded(np.ascontiguousarray(part).reshape(-1), dtype).reshape(*part.shape[:2], -1)
+                            for part, dtype in ((narrow, "e4m3"), (wide, "bf16"))], axis=-1)[:, :, None]
+        return k, k[..., :layer["head_dim_v"]]
     k = raw_buffer(dump, "k_pool_raw")
     if cache["layout"] == "combined":
         return k[0], k[1]
@@ -134,11 +142,11 @@ def scales_of(dump, r, what, slots, dim):
     kind = dump.case["kv_cache"]["scales"]
     if kind == "tensor":
         return dump.case["kv_cache"][f"{what}_scale"]
-    if kind == "block":
-        rows, rank = block_rows(dump)
-        inside = np.ascontiguousarray(rows.reshape(-1, rows.shape[-1])[slots][:, rank:rank + rank // 128 * 4])
-        spread = np.repeat(inside.view(np.float32), 128, axis=1)
-        return np.concatenate([spread, np.ones((len(slots), dim - rank), np.float32)], axis=1)[:, None, :dim]
+    if kind in ("block", "group"):
+        narrow, _, blocks = block_rows(dump)
+        scaled = narrow.shape[-1]
+        spread = np.repeat(blocks.reshape(-1, blocks.shape[-1])[slots], scaled // blocks.shape[-1], axis=1)
+        return np.concatenate([spread, np.ones((len(slots), dim - scaled), np.float32)], axis=1)[:, None]
     scales = dump.load(f"{what}_scales" if dump.has(f"{what}_scales") else "k_scales")
     if kind == "request":
         return scales[r][None, :, None]

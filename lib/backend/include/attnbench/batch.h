@@ -44,10 +44,12 @@ enum attnbench_role {
       5, /* [T, Hq] f32: written; natural log, with sinks unless topk, -inf for no key */
   /* [pages, page_size, Hkv, dk] in NHD, HND, combined and joint: strides say which. x_packed:
    * [pages, Hkv * dk / x, page_size, x], dense in a page. Scales by block: u8 [pages, page_size, 1,
-   * bytes of a row]. Ragged: [rows, Hkv, dk], dense. */
+   * bytes of a row]. By group: u8 [pages, bytes of a page in use]. Ragged: [rows, Hkv, dk],
+   * dense. */
   ATTNBENCH_K_CACHE = 6,
   /* [pages, page_size, Hkv, dv]; latent: the first dv columns of K. x_packed: [pages, Hkv, dv,
-   * page_size], dense in a page. Scales by block: absent. Ragged: [rows, Hkv, dv], dense. */
+   * page_size], dense in a page. Scales by block or group: absent. Ragged: [rows, Hkv, dv], dense.
+   */
   ATTNBENCH_V_CACHE = 7,
   /* i32 [rows, width] token slots: page * page_size + offset. Entries behind a request's keys are
    * 2147480000, a slot outside of every pool. */

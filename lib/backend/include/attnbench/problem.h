@@ -85,7 +85,13 @@ enum attnbench_scales {
   /* Inside each row of a latent cache: dv numbers in e4m3, one f32 scale for each 128 of them, then
    * dk - dv numbers in bf16. */
   ATTNBENCH_SCALES_BLOCK = 3,
-  ATTNBENCH_SCALES_REQUEST = 4 /* ATTNBENCH_K_SCALES and ATTNBENCH_V_SCALES, [B, Hkv] */
+  ATTNBENCH_SCALES_REQUEST = 4, /* ATTNBENCH_K_SCALES and ATTNBENCH_V_SCALES, [B, Hkv] */
+  /* A latent cache whose rows are all K and V (dk = dv), DeepSeek-V4's. A page begins with its
+   * rows: dv - 64 numbers in e4m3, then 64 in bf16, 576 bytes where dv is 512. Behind all of its
+   * rows the page has for each, in their order, one byte for each 64 numbers in e4m3, the exponent
+   * of their scale + 127, and zeros up to a multiple of 8 bytes. The next page begins at the next
+   * multiple of a row's bytes. */
+  ATTNBENCH_SCALES_GROUP = 5
 };
 
 /* Which elements of fp8 queries share a scale. supports() must refuse a value that it does not
@@ -110,11 +116,13 @@ enum attnbench_step {
   ATTNBENCH_ATTENTION = 0, /* this step's keys and values are in the cache already */
   /* The plan divides k_new and v_new by their scales, rounds to nearest even and stores the result
    * in the slots of slot_mapping. Scales of a tensor, a head or a request are input. Scales of a
-   * token or a block are output. Such a scale is the largest magnitude of the row (token) or of the
-   * 128 values (block), divided by the largest number of the cache's type (448 in e4m3). Its
-   * minimum is 1e-6 for a token (vLLM's triton_reshape_and_cache_flash_per_token_head_quant) and
-   * FLT_MIN for a block (vLLM's concat_and_cache_ds_mla). The dk - dv values behind a row's blocks
-   * have no scale. */
+   * token, a block or a group are output. Such a scale is the largest magnitude of the row (token)
+   * or of the 128 values (block), divided by the largest number of the cache's type (448 in e4m3).
+   * Its minimum is 1e-6 for a token (vLLM's triton_reshape_and_cache_flash_per_token_head_quant)
+   * and FLT_MIN for a block (vLLM's concat_and_cache_ds_mla). Values with a
+   * scale by group are first rounded to bf16. The largest magnitude of such a group, of 64 values,
+   * is taken as at least 1e-4, and its scale is rounded up to a power of two. The values behind a
+   * row's blocks or groups have no scale. */
   ATTNBENCH_KV_WRITE = 1,
   ATTNBENCH_BOTH = 2, /* first the write, then attention over what was written */
   /* The plan builds index arrays, and attends to nothing. It calls indices() of attnbench_batch in
