@@ -145,6 +145,7 @@ std::vector<Row> table() {
   add(cpu<topk::HostSelector>({}));
   add(cpu<indexer::HostIndexer>({}));
   add(cpu<index_writer::HostWriter>({}));
+  add(cpu<index_writer::HostCompressor>({}));
 
   // Around all that read a cache on a GPU.
   const auto engine = [](std::vector<Wrapper> wrappers) {
@@ -167,7 +168,9 @@ std::vector<Row> table() {
   add(gpu<index_builder::GpuBuilder>(index_builder::info_on(DeviceKind::kCuda), {}));
   add(gpu<topk::GpuSelector>(topk::info_on(DeviceKind::kCuda), {}));
   add(gpu<indexer::GpuIndexer>(indexer::info_on(DeviceKind::kCuda), {}));
-  add(gpu<index_writer::GpuWriter>(index_writer::info_on(DeviceKind::kCuda), {}));
+  for (const StepPart part : {StepPart::kIndexWrite, StepPart::kCompress}) {
+    add(gpu<index_writer::GpuWriter>(index_writer::info_on(DeviceKind::kCuda, part), {}, part));
+  }
   add(cudnn_row(engine({})));
   return rows;
 }

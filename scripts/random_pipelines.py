@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """Runs random pipelines of sparse layers, alone and behind the write of keys, and then as many random layers that
-write index keys, too, and fails unless every verdict is passed, MISTRUSTED or unsupported.
+write index keys, too, and as many compressors, and fails unless every verdict is passed, MISTRUSTED or unsupported.
 
   scripts/random_pipelines.py build/release/bin/attnbench --count 200
 
@@ -75,6 +75,18 @@ def drawn(seed, index, name, *kinds, with_labels=False):
     return made
 
 
+def compressor(seed, index):
+    """Compressor `index` of a seed: rows of 4 tokens that overlap, or of 128."""
+    rng = random.Random(f"{seed}/{index}/compressor")
+    width, ratio = rng.choice([16, 64, 128, 512]), rng.choice([4, 4, 128])
+    modes = rng.choice([["decode"], ["extend"], ["decode", "extend"], ["target_verify"]])
+    return {"model": {"heads_q": 1, "kv_lora_rank": width, "qk_nope_head_dim": width, "qk_rope_head_dim": rng.choice([0, 0, 8, 64])},
+            "batch": [entry(rng, mode) | {"name": f"e{i}"} for i, mode in enumerate(modes)],
+            "kv_cache": {"page_size": rng.choice([1, 2, 5]) * ratio, "placement": rng.choice(["contiguous", "shuffled", "reversed"])},
+            "attention": {"compress_ratio": ratio, "window": {"keys": length(rng, 150)}}}
+
+
 if __name__ == "__main__":
     failed = main(__doc__, mix, checks_of("pipeline", "kv_pipeline"))
-    sys.exit(main(__doc__, layer, checks_of("index_write", "layer")) or failed)
+    failed = main(__doc__, layer, checks_of("index_write", "layer")) or failed
+    sys.exit(main(__doc__, compressor, checks_of("compress")) or failed)

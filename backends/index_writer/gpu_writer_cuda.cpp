@@ -12,8 +12,7 @@ class GpuPlan final : public Plan {
   explicit GpuPlan(const ForwardBatch& batch) : batch_(&batch) {}
 
   void run(Stream& stream) override {
-    enqueue_write(*batch_->index_write, batch_->problem->layer.selection.scores_in_bf16(),
-                  static_cast<cudaStream_t>(stream.native()));
+    enqueue_write(*batch_->index_write, static_cast<cudaStream_t>(stream.native()));
   }
   /// Keys and slots stay where they are, and nothing of a step is planned for.
   [[nodiscard]] bool update(const ForwardBatch&, Stream&) override {

@@ -11,7 +11,7 @@ namespace {
 class IndexWriterGpu : public GpuTest {};
 
 TEST_F(IndexWriterGpu, writes_the_new_keys_of_all_small_cases) {
-  GpuWriter writer;
+  GpuWriter writer(StepPart::kIndexWrite);
   conformance::expect_index_writes(writer, *device_);
 }
 

@@ -8,7 +8,7 @@
 
 namespace attnbench::index_writer {
 
-/// Enqueues the write; `in_bf16`: a row of the cache is the key itself.
-void enqueue_write(const IndexWrite& write, bool in_bf16, cudaStream_t stream);
+/// Enqueues the write.
+void enqueue_write(const IndexWrite& write, cudaStream_t stream);
 
 }  // namespace attnbench::index_writer

@@ -23,7 +23,7 @@ inline void expect_index_writes(Backend& writer, Device& device) {
   for (const SelectionScore score : {SelectionScore::kSum, SelectionScore::kMax}) {
     for (const std::int64_t page_size : {1, 16, 64}) {
       for (Case c : cases) {
-        if (c.layer.selection.is_hierarchical() || c.layer.selection.compressed) continue;
+        if (c.layer.selection.is_hierarchical()) continue;
         c.layer.selection.score = score;
         c.kv_cache.page_size = round_up(page_size, c.layer.selection.pool());
         c.padding = {.tokens = 3};

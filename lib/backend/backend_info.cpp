@@ -47,6 +47,7 @@ bool is_for_step(const BackendInfo& info, StepPart part) {
            (each == StepPart::kSelect && info.selects_keys) ||
            (each == StepPart::kIndexer && info.scores_keys) ||
            (each == StepPart::kIndexWrite && info.writes_index_keys && !info.runs_pipeline) ||
+           (each == StepPart::kCompress && info.compresses) ||
            (is_pipeline(each) && info.runs_pipeline && info.writes_kv == writes_kv(each) &&
             info.writes_index_keys == writes_index(each));
   };

@@ -63,6 +63,8 @@ struct BackendInfo {
   /// True: it brings index keys to an indexer's cache: supports() is asked for steps of
   /// StepPart::kIndexWrite, too.
   bool writes_index_keys = false;
+  /// True: it makes compressed rows: supports() is asked for steps of StepPart::kCompress, too.
+  bool compresses = false;
   /// True: it does all of StepPart::kPipeline, or, if it writes keys and values, of
   /// StepPart::kKvPipeline, and if it writes index keys as well, of StepPart::kLayer, and nothing
   /// else.

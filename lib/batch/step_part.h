@@ -17,7 +17,8 @@ namespace attnbench {
 /// choose its keys by the logits of an indexer (vLLM's top_k_per_row_decode), which a kernel before
 /// computes (DeepGEMM's fp8_paged_mqa_logits). The indexer has a cache of its own, to which another
 /// kernel brings the index key of each new token (vLLM's indexer_k_quant_and_cache). A layer runs
-/// all of these, each on what the one before has just left.
+/// all of these, each on what the one before has just left. Where a layer has compressed rows
+/// beside its tokens (DeepSeek-V4), another one makes them.
 enum class StepPart : std::uint8_t {
   kAttention,   ///< this step's keys and values are in the cache already
   kKvWrite,     ///< k_new and v_new go to the slots out_cache_loc, and nothing is computed
@@ -26,7 +27,8 @@ enum class StepPart : std::uint8_t {
   kSelect,      ///< the keys of the highest IndexScores are listed, and nothing is computed
   kIndexer,     ///< the IndexScores of IndexerInputs are computed, and nothing else
   kIndexWrite,  ///< the new tokens' index keys go to the indexer's cache (IndexWrite), and no more
-  kPipeline,    ///< kIndexer, then kSelect of these scores, then kAttention over these lists
+  kCompress,  ///< the layer's own compressed rows are made of new tokens (IndexWrite), and no more
+  kPipeline,  ///< kIndexer, then kSelect of these scores, then kAttention over these lists
   kKvPipeline,  ///< first kKvWrite, then kPipeline; the indexer's cache is complete
   kLayer,       ///< first kKvWrite and kIndexWrite, then kPipeline over what was written
 };
@@ -37,7 +39,8 @@ struct StepPartRow {
   std::string_view name{};  ///< in scenarios and results
   bool attends = false;     ///< leaves out and lse, which are compared within bounds
   bool writes_kv = false;   ///< leaves keys and values in slots, which are compared exactly
-  /// Leaves index keys in rows of the indexer's cache, which are compared exactly.
+  /// Leaves rows of a cache that is not the tokens', which are compared exactly: the indexer's, or
+  /// that of compressed rows.
   bool writes_index = false;
   /// Leaves arrays, or index keys, that no attention leaves, which are judged whole. A backend says
   /// that it builds them (BackendInfo), and takes part in no other step unless it is named.
@@ -111,6 +114,17 @@ inline constexpr std::array kStepPartRows = {
                 .as_key = "`index_write`, which brings the new tokens' index keys to the cache of "
                           "the indexer",
                 .as_field = "the write of its index keys into the indexer's cache"},
+    StepPartRow{.part = StepPart::kCompress,
+                .name = "compress",
+                .writes_index = true,
+                .builds = true,
+                .has_cache = false,
+                .refusal = "it makes no compressed rows",
+                .fact = "compressor alone",
+                .on_help = "compress (of the step's tokens into the layer's compressed rows)",
+                .as_key = "`compress`, which makes the compressed rows that the step's tokens "
+                          "complete",
+                .as_field = "the softmax that makes compressed rows of tokens"},
     StepPartRow{
         .part = StepPart::kPipeline,
         .name = "pipeline",

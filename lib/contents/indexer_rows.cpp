@@ -12,6 +12,7 @@
 #include "lib/base/int_math.h"
 #include "lib/batch/index_write.h"
 #include "lib/contents/pool_rows.h"
+#include "lib/contents/pool_shape.h"
 #include "lib/contents/sample_draws.h"
 
 namespace attnbench {
@@ -98,7 +99,8 @@ std::int64_t changed_key(const Contents& sample, std::int64_t request) {
   const Request& of = sample.of_case().requests[to_size(request)];
   const Selection& pools = sample.of_case().layer.selection;
   if (writes_index(sample.of_case().step)) {
-    return of.new_keys() > 0 ? (of.kv_len - of.new_keys()) / pools.pool() : -1;
+    const std::int64_t first = of.kv_len - of.new_keys();
+    return of.new_keys() > 0 ? first / pool_shape(sample.of_case()).keys : -1;
   }
   const std::int64_t shared = pools.complete_pools(of.shared_len);
   const std::int64_t own = pools.complete_pools(of.kv_len) - shared;

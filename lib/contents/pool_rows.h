@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <vector>
 
-#include "lib/batch/indexer_inputs.h"
 #include "lib/contents/contents.h"
 #include "lib/contents/indexer_rows.h"
 
@@ -13,26 +12,34 @@ namespace attnbench {
 
 // What a step makes the rows of pools from (PoolWrite), as a function of the case's contents. Keys
 // of a pool differ by far more than their row is rounded by, and so do their weights. Gates and
-// positions are multiples of 1/16, of which f32 has each sum.
+// what is added to them are multiples of 1/16, of which f32 has each sum.
 //
 // Every right kernel leaves the same bytes. Exact elements keep away from what parts two numbers of
-// e4m3, from 0, and the largest from what parts two scales: by 2^-7 of themselves, which is twice
-// what rounding to bf16 on the way takes, and by 2^-16 of the sum of weight |key|. An f32 softmax
-// errs by some 2^-21 of that: a unit in the last place or two of each exponential, whose argument
-// is below 6 in size, and of each sum. The draws of a pool's last key and gate are repeated until
-// this is so.
+// the row's type, and of e4m3 from 0, and the largest from what parts two scales: by 2^-16 of the
+// sum of weight |key|, and before e4m3 also by 2^-7 of themselves, which is twice what rounding to
+// bf16 on the way takes. An f32 softmax errs by some 2^-21 of that sum: a unit in the last place or
+// two of each exponential, whose argument is below 6 in size, and of each sum. The draws of a
+// pool's last key and gate, of the half that is its own, are repeated until this is so.
 
+/// PoolShape::columns() numbers each, which PoolShape::dtype holds.
 struct PoolKey {
-  std::array<float, IndexerInputs::kDim> k{}, gate{};  ///< numbers of bf16
+  std::vector<float> k, gate;
 };
 
 /// The key and the gate at a position: of the step's new tokens, and of those that wait.
 [[nodiscard]] PoolKey pool_key(const Contents& contents, std::int64_t request,
                                std::int64_t position);
 /// What is added to the gates of key `i` of any pool: the same in all fills.
-[[nodiscard]] std::array<float, IndexerInputs::kDim> pool_ape(const Case& c, std::int64_t i);
-/// The row of a pool that the step closes.
+[[nodiscard]] std::vector<float> pool_ape(const Case& c, std::int64_t i);
+/// Whether a timed sample has its own key and gate there.
+[[nodiscard]] bool is_own_pool_key(const Contents& sample, std::int64_t request,
+                                   std::int64_t position);
+
+/// The row of a pool that the step closes, of e4m3.
 [[nodiscard]] IndexKey pooled_index_key(const Contents& contents, std::int64_t request,
                                         std::int64_t row);
+/// A row of bf16, which has these numbers.
+[[nodiscard]] std::vector<float> compressed_row(const Contents& contents, std::int64_t request,
+                                                std::int64_t row);
 
 }  // namespace attnbench

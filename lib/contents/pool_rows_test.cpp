@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <vector>
 
 #include "lib/base/dtype.h"
 #include "lib/batch/index_write.h"
@@ -36,29 +36,45 @@ Case writing_pools(std::int64_t unit) {
   return c;
 }
 
+/// The softmax of some keys in each dim, in `T`.
 template <class T>
-using Pooled = std::array<T, kPoolDims>;
-
-/// By its definition, in `T`, of keys first to first + unit.
-template <class T>
-Pooled<T> pooled(const Contents& contents, std::int64_t request, std::int64_t first) {
-  const std::int64_t unit = contents.of_case().layer.selection.unit;
-  Pooled<T> weights{}, sums{};
-  for (std::int64_t i = 0; i < unit; ++i) {
-    const PoolKey key = pool_key(contents, request, first + i);
+class Softmax {
+ public:
+  explicit Softmax(std::size_t dims) : weights_(dims), sums_(dims) {}
+  /// Columns from `first` on of the key at a position, which is key `i` of its pool.
+  void add(const Contents& contents, std::int64_t request, std::int64_t position, std::int64_t i,
+           std::size_t first = 0) {
+    const PoolKey key = pool_key(contents, request, position);
     const auto ape = pool_ape(contents.of_case(), i);
-    for (std::size_t d = 0; d < kPoolDims; ++d) {
-      const T weight = std::exp(static_cast<T>(key.gate[d]) + static_cast<T>(ape[d]));
-      weights[d] += weight;
-      sums[d] += weight * static_cast<T>(key.k[d]);
+    for (std::size_t d = 0; d < sums_.size(); ++d) {
+      const std::size_t at = first + d;
+      const T weight = std::exp(static_cast<T>(key.gate[at]) + static_cast<T>(ape[at]));
+      weights_[d] += weight;
+      sums_[d] += weight * static_cast<T>(key.k[at]);
     }
   }
-  for (std::size_t d = 0; d < kPoolDims; ++d) sums[d] /= weights[d];
-  return sums;
+  [[nodiscard]] std::vector<T> row() const {
+    std::vector<T> row = sums_;
+    for (std::size_t d = 0; d < row.size(); ++d) row[d] /= weights_[d];
+    return row;
+  }
+
+ private:
+  std::vector<T> weights_, sums_;
+};
+
+/// The row of keys `first` to `first` + unit of an indexer.
+template <class T>
+std::vector<T> pooled(const Contents& contents, std::int64_t request, std::int64_t first) {
+  Softmax<T> softmax(kPoolDims);
+  for (std::int64_t i = 0; i < contents.of_case().layer.selection.unit; ++i) {
+    softmax.add(contents, request, first + i, i);
+  }
+  return softmax.row();
 }
 
 template <class T>
-IndexKey quantised(const Pooled<T>& numbers) {
+IndexKey quantised(const std::vector<T>& numbers) {
   T amax = 0;
   for (const T number : numbers) amax = std::max(amax, std::abs(number));
   IndexKey key{.scale = index_key_scale(static_cast<float>(amax))};
@@ -68,7 +84,7 @@ IndexKey quantised(const Pooled<T>& numbers) {
   return key;
 }
 
-Pooled<float> through_bf16(Pooled<float> numbers) {
+std::vector<float> through_bf16(std::vector<float> numbers) {
   for (float& number : numbers) number = bf16_value(bf16_bits(number));
   return numbers;
 }
@@ -85,7 +101,7 @@ TEST(PooledIndexKey, is_the_same_in_float64_in_f32_and_through_bf16) {
         const auto exact = quantised(pooled<double>(contents, 1, row * unit));
         ASSERT_EQ(exact.scale, key.scale) << row << " of " << unit;
         ASSERT_EQ(exact.row, key.row) << row << " of " << unit;
-        const Pooled<float> in_f32 = pooled<float>(contents, 1, row * unit);
+        const std::vector<float> in_f32 = pooled<float>(contents, 1, row * unit);
         ASSERT_EQ(quantised(in_f32).row, key.row) << row << " of " << unit;
         ASSERT_EQ(quantised(through_bf16(in_f32)).row, key.row) << row << " of " << unit;
         ASSERT_EQ(quantised(through_bf16(in_f32)).scale, key.scale) << row << " of " << unit;
@@ -127,6 +143,72 @@ TEST(PooledIndexKey, is_another_one_of_keys_one_position_off) {
     const auto early = quantised(pooled<double>(contents, 1, row * 16 - 1));
     EXPECT_NE(early.row, pooled_index_key(contents, 1, row).row) << row;
   }
+}
+
+/// The same chunks of a layer with compressed rows.
+Case compressing(std::int64_t ratio) {
+  Case c = writing_pools(1);
+  c.layer.selection = {};
+  c.layer.head_dim_qk = c.layer.head_dim_v = 192;
+  c.layer.compress_ratio = ratio;
+  c.step = StepPart::kCompress;
+  return c;
+}
+
+/// Row c of DeepSeek-V4: of 8 tokens the first half of the columns of those before, and the second
+/// one of its own; of 128 their columns.
+template <class T>
+std::vector<T> compressed(const Contents& contents, std::int64_t row) {
+  const std::int64_t ratio = contents.of_case().layer.compress_ratio;
+  Softmax<T> softmax(192);
+  for (std::int64_t i = 0; ratio == 4 && row > 0 && i < 4; ++i) {
+    softmax.add(contents, 1, (row - 1) * 4 + i, i, 0);
+  }
+  for (std::int64_t i = 0; i < ratio; ++i) {
+    softmax.add(contents, 1, row * ratio + i, i, ratio == 4 ? 192 : 0);
+  }
+  return softmax.row();
+}
+
+TEST(CompressedRow, is_the_same_in_float64_and_in_f32) {
+  for (const std::int64_t ratio : {4, 128}) {
+    const Case c = compressing(ratio);
+    for (const Fill fill : {Fill::kNormal, Fill::kTiming}) {
+      const Contents contents(c, fill);
+      for (std::int64_t row = 0; row < 512 / ratio; ++row) {
+        const std::vector<float> stored = compressed_row(contents, 1, row);
+        const std::vector<double> exact = compressed<double>(contents, row);
+        const std::vector<float> in_f32 = compressed<float>(contents, row);
+        for (std::size_t d = 0; d < stored.size(); ++d) {
+          ASSERT_EQ(bf16_value(bf16_bits(static_cast<float>(exact[d]))), stored[d]) << row;
+          ASSERT_EQ(bf16_value(bf16_bits(in_f32[d])), stored[d]) << row;
+        }
+      }
+    }
+  }
+}
+
+TEST(CompressedRow, changes_in_a_sample_with_the_tokens_that_it_overlaps) {
+  const Case c = compressing(4);
+  const Contents one(c, 7), two(c, 8);
+  EXPECT_EQ(changed_key(one, 0), 7) << "30 tokens came before";
+  EXPECT_NE(compressed_row(one, 0, 7), compressed_row(two, 0, 7));
+  EXPECT_NE(compressed_row(one, 0, 8), compressed_row(two, 0, 8));
+  EXPECT_EQ(compressed_row(one, 0, 9), compressed_row(two, 0, 9));
+  for (std::int64_t position = 24; position < 48; ++position) {
+    const bool is_own = is_own_pool_key(one, 0, position);
+    EXPECT_EQ(is_own, position == 30 || position == 31 || position == 35) << position;
+    if (is_own) continue;
+    EXPECT_EQ(pool_key(one, 0, position).k, pool_key(two, 0, position).k) << position;
+  }
+}
+
+TEST(CompressedRow, comes_of_keys_that_bf16_does_not_hold) {
+  const Contents contents(compressing(4), Fill::kTiming);
+  const PoolKey key = pool_key(contents, 1, 21);
+  EXPECT_EQ(key.k.size(), 2 * 192u);
+  EXPECT_GT(std::ranges::count_if(key.k, [](float k) { return bf16_value(bf16_bits(k)) != k; }),
+            300);
 }
 
 TEST(PooledIndexKey, is_a_samples_own_in_the_first_pool_by_the_steps_keys) {

@@ -291,7 +291,7 @@ Cost count_cost(const Case& c) {
   if (c.step == StepPart::kIndex) return index_cost(c);
   if (c.step == StepPart::kSelect) return select_cost(c);
   if (c.step == StepPart::kIndexer) return indexer_cost(c);
-  if (c.step == StepPart::kIndexWrite) return index_write_cost(c);
+  if (writes_index(c.step) && !attends(c.step)) return index_write_cost(c);
   if (is_pipeline(c.step)) return pipeline_cost(c);
   if (!c.parts.empty()) return cost_of_parts(c.parts);
   return c.layer.is_recurrent() ? delta_net_cost(c) : softmax_cost(c);

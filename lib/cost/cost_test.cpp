@@ -209,7 +209,7 @@ TEST(Cost, counts_what_a_write_of_pools_reads_and_leaves) {
   const std::int64_t key_and_gate = 2 * 256, ape = 16 * 128 * 4;
   EXPECT_EQ(write.kv_bytes_written, 2 * (132 + key_and_gate)) << "a row, and one key waits";
   EXPECT_EQ(write.bytes_unique - write.kv_bytes_written,
-            2 * (3 * (key_and_gate + 8 + 8) + 14 * key_and_gate + 8) + ape)
+            2 * (3 * (key_and_gate + 8 + 8) + 14 * key_and_gate + 12) + ape)
       << "14 keys waited, and WaitingKeys say where";
   const Cost layer = count_cost(with_step(c, StepPart::kLayer));
   const Cost without = count_cost(with_step(c, StepPart::kKvPipeline));
@@ -220,6 +220,20 @@ TEST(Cost, counts_what_a_write_of_pools_reads_and_leaves) {
   EXPECT_EQ(count_cost(with_step(c, StepPart::kIndexWrite)).bytes_unique,
             2 * 3 * (2 * key_and_gate + 8 + 8))
       << "no pool is closed: keys are brought to the ring";
+}
+
+TEST(Cost, counts_what_a_compressor_reads_and_leaves) {
+  Case c = batch_of(2, 3, 97);  // 94 tokens, then 3: the second of them completes a row of 4
+  c.kv_cache.page_size = 128;
+  c.layer.head_dim_qk = 512;
+  c.layer.compress_ratio = 4;
+  const Cost rows = count_cost(with_step(c, StepPart::kCompress));
+  const std::int64_t state = 2 * 2 * 512 * 4, ape = 4 * 2 * 512 * 4;
+  EXPECT_EQ(rows.kv_bytes_written, 2 * (512 * 2 + 3 * state)) << "the next row is of all three";
+  EXPECT_EQ(rows.bytes_unique - rows.kv_bytes_written,
+            2 * (3 * (state + 8 + 8) + 6 * state + 12) + ape)
+      << "4 tokens of the row before waited, and 2 of this one";
+  EXPECT_EQ(rows.flops, 0);
 }
 
 TEST(Cost, counts_the_rows_of_complete_pools_that_an_indexer_reads) {

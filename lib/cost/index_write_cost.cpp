@@ -4,13 +4,12 @@
 
 #include "lib/base/count.h"
 #include "lib/base/dtype.h"
-#include "lib/batch/indexer_inputs.h"
+#include "lib/contents/pool_shape.h"
 #include "lib/parts/pool_write_part.h"
 
 namespace attnbench {
 namespace {
 
-constexpr std::int64_t kNewKeyBytes = IndexerInputs::kDim * size_bytes(DType::kBF16);
 constexpr std::int64_t kNewSlotBytes = 8;  // int64
 
 /// What is read, and what is written to the cache and, of pools, to the ring.
@@ -20,6 +19,7 @@ struct IndexWriteBytes {
 
 /// Each pool that is closed has a row, from the step's own keys and from those that waited.
 IndexWriteBytes bytes_of_pools(const Case& c) {
+  const PoolShape shape = pool_shape(c);
   Count keys = 0, closed = 0, waited = 0, waiting = 0;
   for (const Request& r : c.requests) {
     const NewPoolKeys of = new_pool_keys(c, r);
@@ -28,21 +28,22 @@ IndexWriteBytes bytes_of_pools(const Case& c) {
     if (of.closed_pools() > 0) waited += of.waiting();
     waiting += of.end - of.first_waiting;
   }
-  const Count apes = closed.value() > 0 ? c.layer.selection.pool() : 0;
-  return {.read = keys * (kRingRowBytes + 2 * kNewSlotBytes) + waited * kRingRowBytes +
+  const Count apes = closed.value() > 0 ? shape.keys : 0;
+  return {.read = keys * (shape.ring_row_bytes() + 2 * kNewSlotBytes) +
+                  waited * shape.ring_row_bytes() +
                   closed * static_cast<std::int64_t>(sizeof(WaitingKeys)) +
-                  apes * IndexerInputs::kDim * size_bytes(DType::kF32),
-          .to_cache = closed * IndexerInputs::kKeyBytes,
-          .to_ring = waiting * kRingRowBytes};
+                  apes * shape.columns() * size_bytes(DType::kF32),
+          .to_cache = closed * (shape.row_bytes() + shape.scale_bytes()),
+          .to_ring = waiting * shape.ring_row_bytes()};
 }
 
 IndexWriteBytes bytes_of(const Case& c) {
-  if (c.layer.selection.pool() > 1) return bytes_of_pools(c);
+  const PoolShape shape = pool_shape(c);
+  if (shape.waits()) return bytes_of_pools(c);
   Count keys = 0;
   for (const Request& r : c.requests) keys += r.new_keys();
-  const std::int64_t row_bytes =
-      c.layer.selection.scores_in_bf16() ? kNewKeyBytes : IndexerInputs::kKeyBytes;
-  return {.read = keys * (kNewKeyBytes + kNewSlotBytes), .to_cache = keys * row_bytes};
+  return {.read = keys * (shape.key_bytes() + kNewSlotBytes),
+          .to_cache = keys * (shape.row_bytes() + shape.scale_bytes())};
 }
 
 }  // namespace

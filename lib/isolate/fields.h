@@ -46,7 +46,7 @@ template <class T, std::size_t N = 0>
 template <class T, class Visit>
 void visit_fields(T& value, Visit visit) {
   constexpr std::size_t kCount = field_count<T>();
-  static_assert(kCount >= 2 && kCount <= 27, "add a line for so many members");
+  static_assert(kCount >= 2 && kCount <= 28, "add a line for so many members");
   if constexpr (kCount == 2) {
     auto& [a, b] = value;
     visit(a, b);
@@ -122,10 +122,14 @@ void visit_fields(T& value, Visit visit) {
   } else if constexpr (kCount == 26) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z] = value;
     visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z);
-  } else {
+  } else if constexpr (kCount == 27) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa] =
         value;
     visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa);
+  } else {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, bb] =
+        value;
+    visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, bb);
   }
 }
 

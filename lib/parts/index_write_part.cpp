@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "lib/base/int_math.h"
 #include "lib/contents/indexer_rows.h"
 #include "lib/contents/pool_rows.h"
+#include "lib/contents/pool_shape.h"
 #include "lib/parts/pool_write_part.h"
 #include "lib/parts/select_part.h"
 #include "lib/parts/stored_index_row.h"
@@ -21,33 +21,28 @@
 namespace attnbench {
 namespace {
 
-constexpr std::int64_t kNewKeyBytes = IndexerInputs::kDim * size_bytes(DType::kBF16);
 constexpr std::int64_t kNewSlotBytes = sizeof(std::int64_t);
-
-/// The numbers of a new token as a kernel reads them.
-using StoredNumbers = std::array<std::byte, kNewKeyBytes>;
-StoredNumbers stored_numbers(const NewIndexNumbers& numbers) {
-  StoredNumbers stored{};
-  store_new_numbers(numbers, stored.data());
-  return stored;
-}
+constexpr std::byte kNan{0xff};
 
 void write_new_numbers(const Contents& contents, const Case& c, const NewNumbersOf& of,
                        Device& device, std::byte* to) {
-  constexpr std::byte kNan{0xff};
-  std::vector<std::byte> rows(to_size(tokens_with_padding(c) * kNewKeyBytes), kNan);
+  const PoolShape shape = pool_shape(c);
+  std::vector<std::byte> rows(to_size(tokens_with_padding(c) * shape.key_bytes()), kNan);
   for_each_new_key(c, [&](std::int64_t token, std::int64_t request, std::int64_t position) {
-    store_new_numbers(of(contents, request, position), rows.data() + token * kNewKeyBytes);
+    store_new_numbers(shape.dtype, of(contents, request, position),
+                      rows.data() + token * shape.key_bytes());
   });
   device.copy_from_host(to, rows.data(), rows.size());
 }
 
 void put_changed_numbers(const Contents& sample, const Contents& contents, const NewNumbersOf& of,
                          const PutBytes& put) {
-  const std::int64_t pool = sample.of_case().layer.selection.pool();
+  const PoolShape shape = pool_shape(sample.of_case());
+  std::vector<std::byte> stored(to_size(shape.key_bytes()));
   for_each_new_key(sample.of_case(), [&](std::int64_t token, std::int64_t r, std::int64_t at) {
-    if (at / pool != changed_key(sample, r)) return;
-    put(token * kNewKeyBytes, stored_numbers(of(contents, r, at)));
+    if (!is_own_pool_key(sample, r, at)) return;
+    store_new_numbers(shape.dtype, of(contents, r, at), stored.data());
+    put(token * shape.key_bytes(), stored);
   });
 }
 
@@ -73,17 +68,17 @@ void for_each_new_key(const Case& c, const NewKeyVisitor& visit) {
   }
 }
 
-void store_new_numbers(const NewIndexNumbers& numbers, std::byte* to) {
+void store_new_numbers(DType dtype, std::span<const float> numbers, std::byte* to) {
   for (const float number : numbers) {
-    store(DType::kBF16, to, number);
-    to += size_bytes(DType::kBF16);
+    store(dtype, to, number);
+    to += size_bytes(dtype);
   }
 }
 
 PartInput new_numbers_input(const Case& c, const char* name, const NewNumbersOf& of) {
   return {
       .name = name,
-      .bytes = tokens_with_padding(c) * kNewKeyBytes,
+      .bytes = tokens_with_padding(c) * pool_shape(c).key_bytes(),
       .is_recent = true,
       .write = [&c, of](const Contents& contents, Device& device,
                         std::byte* to) { write_new_numbers(contents, c, of, device, to); },
@@ -92,11 +87,13 @@ PartInput new_numbers_input(const Case& c, const char* name, const NewNumbersOf&
 }
 
 std::vector<PartInput> index_write_inputs(const Case& c, const BatchLayout& layout) {
-  const bool has_pools = c.layer.selection.pool() > 1;
+  const bool has_pools = pool_shape(c).waits();
   std::vector<PartInput> inputs;
   inputs.push_back(new_numbers_input(
       c, "index_k", [=](const Contents& contents, std::int64_t r, std::int64_t position) {
-        return has_pools ? pool_key(contents, r, position).k : new_index_key(contents, r, position);
+        if (has_pools) return pool_key(contents, r, position).k;
+        const auto key = new_index_key(contents, r, position);
+        return std::vector<float>(key.begin(), key.end());
       }));
   inputs.push_back({.name = "index_slots",
                     .bytes = tokens_with_padding(c) * kNewSlotBytes,
@@ -110,12 +107,13 @@ std::vector<PartInput> index_write_inputs(const Case& c, const BatchLayout& layo
 }
 
 std::size_t count_of_index_write_inputs(const Case& c) {
-  return kIndexWriteInputs + (c.layer.selection.pool() > 1 ? kPoolWriteInputs : 0);
+  return kIndexWriteInputs + (pool_shape(c).waits() ? kPoolWriteInputs : 0);
 }
 
 std::int64_t index_write_input_bytes(const Case& c) {
-  const Count of_keys = Count(tokens_with_padding(c)) * (kNewKeyBytes + kNewSlotBytes);
-  return (of_keys + (c.layer.selection.pool() > 1 ? pool_write_input_bytes(c) : 0)).value();
+  const PoolShape shape = pool_shape(c);
+  const Count of_keys = Count(tokens_with_padding(c)) * (shape.key_bytes() + kNewSlotBytes);
+  return (of_keys + (shape.waits() ? pool_write_input_bytes(c) : 0)).value();
 }
 
 IndexWrite index_write_at(const Case& c, std::int64_t pages, std::byte* cache,
@@ -126,21 +124,33 @@ IndexWrite index_write_at(const Case& c, std::int64_t pages, std::byte* cache,
                    .cache = cache,
                    .tokens = tokens_with_padding(c),
                    .pages = pages,
-                   .page_size = c.layer.selection.complete_pools(c.kv_cache.page_size)};
-  if (c.layer.selection.pool() > 1) {
-    write.pools = pool_write_at(c, memory.subspan(kIndexWriteInputs));
-  }
+                   .page_size = c.kv_cache.page_size / pool_shape(c).keys,
+                   .shape = pool_shape(c)};
+  if (write.shape.waits()) write.pools = pool_write_at(memory.subspan(kIndexWriteInputs));
   return write;
 }
 
-std::int64_t index_slot(const Case& c, std::int64_t slot) {
-  return slot / c.layer.selection.pool();
+std::int64_t index_slot(const Case& c, std::int64_t slot) { return slot / pool_shape(c).keys; }
+
+PartInput compressed_rows_input(const Case& c, const BatchLayout& layout) {
+  const std::int64_t bytes = layout.num_pages * written_page_bytes(c);
+  return {.name = "compressed_rows",
+          .bytes = bytes,
+          .write = [bytes](const Contents&, Device& device, std::byte* to) {
+            const std::vector<std::byte> rows(to_size(bytes), kNan);
+            device.copy_from_host(to, rows.data(), rows.size());
+          }};
 }
 
-IndexRowPlace index_row_place(const Case& c, const IndexWrite& write, std::int64_t slot) {
-  const std::int64_t bytes = stored_row_bytes(c), scale_bytes = stored_key_bytes(c) - bytes;
+std::int64_t written_page_bytes(const Case& c) {
+  const PoolShape shape = pool_shape(c);
+  return c.kv_cache.page_size / shape.keys * (shape.row_bytes() + shape.scale_bytes());
+}
+
+IndexRowPlace index_row_place(const IndexWrite& write, std::int64_t slot) {
+  const std::int64_t bytes = write.shape.row_bytes(), scale_bytes = write.shape.scale_bytes();
   const std::int64_t page = slot / write.page_size, row = slot % write.page_size;
-  std::byte* const rows = write.cache + page * write.page_size * stored_key_bytes(c);
+  std::byte* const rows = write.cache + page * write.page_size * (bytes + scale_bytes);
   std::byte* const scales = rows + write.page_size * bytes;
   return {rows + row * bytes, scale_bytes == 0 ? nullptr : scales + row * scale_bytes};
 }
@@ -148,26 +158,28 @@ IndexRowPlace index_row_place(const Case& c, const IndexWrite& write, std::int64
 std::string fault_of_index_row(const Contents& contents, std::int64_t request,
                                std::int64_t position, std::span<const std::byte> bytes) {
   const Case& c = contents.of_case();
-  const std::int64_t pool = c.layer.selection.pool();
-  const IndexKey key = index_key(contents, request, position / pool, pool);
-  const std::size_t size = to_size(stored_row_bytes(c));
-  if (bytes.size() > size) {
-    float scale = 0;
-    std::memcpy(&scale, bytes.data() + size, sizeof scale);
-    if (scale != key.scale) {
-      return fmt::format("its scale is {}, want {}",
-                         std::isnan(scale) ? "NaN" : fmt::format("{:g}", scale),
-                         fmt::format("{:g}", key.scale));
+  const PoolShape shape = pool_shape(c);
+  const std::int64_t row = position / shape.keys, size = shape.row_bytes();
+  std::vector<std::byte> wanted(to_size(size));
+  if (c.step == StepPart::kCompress) {
+    store_new_numbers(shape.row, compressed_row(contents, request, row), wanted.data());
+  } else {
+    const IndexKey key = index_key(contents, request, row, shape.keys);
+    if (shape.scale_bytes() > 0) {
+      float scale = 0;
+      std::memcpy(&scale, bytes.data() + size, sizeof scale);
+      if (scale != key.scale) {
+        return fmt::format("its scale is {}, want {:g}",
+                           std::isnan(scale) ? "NaN" : fmt::format("{:g}", scale), key.scale);
+      }
     }
+    store_row(c, key.row, key.scale, wanted.data());
   }
-  std::array<std::byte, kMostRowBytes> wanted{};
-  store_row(c, key.row, key.scale, wanted.data());
-  const DType dtype = c.layer.selection.scores_in_bf16() ? DType::kBF16 : DType::kE4M3;
-  for (std::size_t at = 0; at < size; at += to_size(size_bytes(dtype))) {
-    if (std::memcmp(bytes.data() + at, wanted.data() + at, to_size(size_bytes(dtype))) == 0)
-      continue;
-    return fmt::format("dim {} is {:g} as stored, want {:g}", at / to_size(size_bytes(dtype)),
-                       load(dtype, bytes.data() + at), load(dtype, wanted.data() + at));
+  for (std::int64_t at = 0; at < size; at += size_bytes(shape.row)) {
+    const std::byte* const got = bytes.data() + at;
+    if (std::memcmp(got, wanted.data() + at, to_size(size_bytes(shape.row))) == 0) continue;
+    return fmt::format("dim {} is {:g} as stored, want {:g}", at / size_bytes(shape.row),
+                       load(shape.row, got), load(shape.row, wanted.data() + at));
   }
   return {};
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/dtype.h"
 #include "lib/batch/index_write.h"
 #include "lib/layout/lay_out.h"
 #include "lib/parts/part_arrays.h"
@@ -18,7 +18,7 @@
 namespace attnbench {
 
 // A step that writes_index(): the index keys of its new tokens, and the rows of the indexer's cache
-// that they go to.
+// that they go to. A compressor's are the keys of its tokens, and rows in pages of their own.
 
 /// Calls `visit` for each new token that has a key: its number in the batch, its request, and its
 /// position there.
@@ -26,12 +26,13 @@ using NewKeyVisitor =
     std::function<void(std::int64_t token, std::int64_t request, std::int64_t position)>;
 void for_each_new_key(const Case& c, const NewKeyVisitor& visit);
 
-/// What a kernel before has made of a new token, in bf16: a row of an input that is NaN elsewhere.
-using NewIndexNumbers = std::array<float, IndexerInputs::kDim>;
+/// What a kernel before has made of a new token (PoolShape::columns() of PoolShape::dtype): a row
+/// of an input that is NaN elsewhere.
 using NewNumbersOf =
-    std::function<NewIndexNumbers(const Contents&, std::int64_t request, std::int64_t position)>;
-void store_new_numbers(const NewIndexNumbers& numbers, std::byte* to);
-/// A timed sample has those of changed_key() for itself.
+    std::function<std::vector<float>(const Contents&, std::int64_t request, std::int64_t position)>;
+void store_new_numbers(DType dtype, std::span<const float> numbers, std::byte* to);
+/// A timed sample has those of is_own_pool_key() for itself, or of changed_key() where keys are
+/// rows of their own.
 [[nodiscard]] PartInput new_numbers_input(const Case& c, const char* name, const NewNumbersOf& of);
 
 /// index_k and index_slots, as IndexWrite has them, and of pools pool_write_inputs(). Keys of
@@ -49,13 +50,17 @@ inline constexpr std::size_t kIndexWriteInputs = 2;
 /// The row of the indexer's cache that belongs to a slot of the layer's: a page has one for each
 /// pool.
 [[nodiscard]] std::int64_t index_slot(const Case& c, std::int64_t slot);
+/// The pages of compressed rows, of which the step reads none: NaN.
+[[nodiscard]] PartInput compressed_rows_input(const Case& c, const BatchLayout& layout);
+/// Bytes of a page that such a step writes to.
+[[nodiscard]] std::int64_t written_page_bytes(const Case& c);
+
 /// Where the row of a slot lies: its elements, and its scale, which is null in bf16.
 struct IndexRowPlace {
   std::byte* row = nullptr;
   std::byte* scale = nullptr;
 };
-[[nodiscard]] IndexRowPlace index_row_place(const Case& c, const IndexWrite& write,
-                                            std::int64_t slot);
+[[nodiscard]] IndexRowPlace index_row_place(const IndexWrite& write, std::int64_t slot);
 
 /// How the row of a request's key, or of the pool that it closes, differs from what it should have
 /// become: `bytes` are its elements and then its scale. Empty: not at all.

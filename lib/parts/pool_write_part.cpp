@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 #include "lib/base/count.h"
 #include "lib/base/dtype.h"
@@ -19,48 +21,57 @@
 namespace attnbench {
 namespace {
 
-constexpr std::int64_t kNumbersBytes = kRingRowBytes / 2;  // of a key, or a gate
-
 /// Drafts of a request, which may be rejected: all new tokens but the first.
 std::int64_t drafts_of(const Case& c, const Request& request) {
   return c.mode == ForwardMode::kTargetVerify ? std::max<std::int64_t>(request.q_len - 1, 0) : 0;
 }
 
-/// A block for the pool that is open before the step, and what an engine gives a request.
+/// Blocks for what waits before the step, and as many as an engine gives a request.
 std::int64_t blocks_of_request(const Case& c) {
-  const std::int64_t pool = c.layer.selection.pool();
+  const PoolShape shape = pool_shape(c);
   std::int64_t most = 0;
   for (const Request& request : c.requests) most = std::max(most, drafts_of(c, request));
-  return 1 + static_cast<std::int64_t>(
-                 std::bit_ceil(static_cast<std::uint64_t>(ceil_div(pool + most, pool))));
+  const auto pools = static_cast<std::uint64_t>(ceil_div(shape.members() + most, shape.keys));
+  return shape.halves() + static_cast<std::int64_t>(std::bit_ceil(pools));
 }
 
 std::int64_t ring_rows(const Case& c) {
   const std::int64_t blocks = 1 + std::ssize(c.requests) * blocks_of_request(c);
-  return (Count(blocks) * c.layer.selection.pool()).value();
+  return (Count(blocks) * pool_shape(c).keys).value();
+}
+
+/// A row of the ring: gates may wait with what is added to them.
+void store_ring_row(const Contents& contents, std::int64_t request, std::int64_t position,
+                    std::byte* to) {
+  const PoolShape shape = pool_shape(contents.of_case());
+  PoolKey key = pool_key(contents, request, position);
+  if (shape.waits_with_ape) {
+    const std::vector<float> ape = pool_ape(contents.of_case(), position % shape.keys);
+    std::ranges::transform(key.gate, ape, key.gate.begin(), std::plus());
+  }
+  store_new_numbers(shape.dtype, key.k, to);
+  store_new_numbers(shape.dtype, key.gate, to + shape.key_bytes());
 }
 
 void write_ring(const Contents& contents, const Case& c, Device& device, std::byte* to) {
-  constexpr std::byte kNan{0xff};
-  std::vector<std::byte> ring(to_size(ring_rows(c) * kRingRowBytes), kNan);
+  const std::int64_t bytes = pool_shape(c).ring_row_bytes();
+  std::vector<std::byte> ring(to_size(ring_rows(c) * bytes), std::byte{0xff});
   for (std::int64_t r = 0; r < std::ssize(c.requests); ++r) {
     const NewPoolKeys keys = new_pool_keys(c, c.requests[to_size(r)]);
     for (std::int64_t at = keys.first - keys.waiting(); at < keys.first; ++at) {
-      std::byte* const row = ring.data() + ring_row(c, r, at) * kRingRowBytes;
-      const PoolKey key = pool_key(contents, r, at);
-      store_new_numbers(key.k, row);
-      store_new_numbers(key.gate, row + kNumbersBytes);
+      store_ring_row(contents, r, at, ring.data() + ring_row(c, r, at) * bytes);
     }
   }
   device.copy_from_host(to, ring.data(), ring.size());
 }
 
 void write_ape(const Case& c, Device& device, std::byte* to) {
-  for (std::int64_t i = 0; i < c.layer.selection.pool(); ++i) {
-    const auto numbers = pool_ape(c, i);
-    device.copy_from_host(to + i * std::ssize(std::as_bytes(std::span(numbers))), numbers.data(),
-                          sizeof numbers);
+  std::vector<float> all;
+  for (std::int64_t i = 0; i < pool_shape(c).keys; ++i) {
+    const std::vector<float> numbers = pool_ape(c, i);
+    all.insert(all.end(), numbers.begin(), numbers.end());
   }
+  device.copy_from_host(to, all.data(), std::span(all).size_bytes());
 }
 
 /// One value for each token of the batch, `none` unless it is a new key.
@@ -81,37 +92,50 @@ void write_ring_rows(const Case& c, Device& device, std::byte* to) {
   });
 }
 
+WaitingKeys waiting_for(const Case& c, std::int64_t request, std::int64_t position) {
+  const NewPoolKeys keys = new_pool_keys(c, c.requests[to_size(request)]);
+  if (!keys.closes(position)) return {};
+  const std::int64_t member = keys.first_member(position / keys.shape.keys);
+  const std::int64_t first = std::max<std::int64_t>(member, 0);
+  WaitingKeys waiting{.absent = narrow_i32(first - member)};
+  if (first >= keys.first) return waiting;
+  waiting.first_row = narrow_i32(ring_row(c, request, first));
+  waiting.count = narrow_i32(keys.first - first);
+  return waiting;
+}
+
 void write_waiting(const Case& c, Device& device, std::byte* to) {
   write_of_tokens<WaitingKeys>(c, device, to, {}, [&](std::int64_t r, std::int64_t position) {
-    const NewPoolKeys keys = new_pool_keys(c, c.requests[to_size(r)]);
-    const std::int64_t first = position / keys.pool * keys.pool;
-    if (!keys.closes(position) || first >= keys.first) return WaitingKeys{};
-    return WaitingKeys{narrow_i32(ring_row(c, r, first)), narrow_i32(keys.waiting())};
+    return waiting_for(c, r, position);
   });
 }
 
 }  // namespace
 
 NewPoolKeys new_pool_keys(const Case& c, const Request& request) {
-  NewPoolKeys keys{.pool = c.layer.selection.pool(),
+  NewPoolKeys keys{.shape = pool_shape(c),
                    .first = request.kv_len - request.new_keys(),
                    .end = request.kv_len,
                    .first_waiting = request.kv_len};
-  if (keys.pool == 1) return keys;
+  if (!keys.shape.waits()) return keys;
   const std::int64_t accepted = keys.end - drafts_of(c, request);
-  keys.first_waiting = std::max(keys.first, accepted / keys.pool * keys.pool);
+  keys.first_waiting = std::max(keys.first, keys.first_member(accepted / keys.shape.keys));
   return keys;
 }
 
 std::int64_t ring_row(const Case& c, std::int64_t request, std::int64_t position) {
   const NewPoolKeys keys = new_pool_keys(c, c.requests[to_size(request)]);
-  const std::int64_t blocks = blocks_of_request(c), pool = position / keys.pool;
-  const std::int64_t block = pool == keys.first / keys.pool ? 0 : 1 + pool % (blocks - 1);
-  return (1 + request * blocks + block) * keys.pool + position % keys.pool;
+  const std::int64_t size = keys.shape.keys, before = keys.shape.halves();
+  const std::int64_t blocks = blocks_of_request(c), pool = position / size;
+  const std::int64_t behind_open = pool - keys.first / size;  // up to 0: before the step, too
+  const std::int64_t block =
+      behind_open <= 0 ? behind_open + before - 1 : before + pool % (blocks - before);
+  return (1 + request * blocks + block) * size + position % size;
 }
 
 std::vector<PartInput> pool_write_inputs(const Case& c) {
-  const std::int64_t tokens = tokens_with_padding(c), pool = c.layer.selection.pool();
+  const PoolShape shape = pool_shape(c);
+  const std::int64_t tokens = tokens_with_padding(c);
   PartInput gates = new_numbers_input(
       c, "index_gates", [](const Contents& contents, std::int64_t r, std::int64_t position) {
         return pool_key(contents, r, position).gate;
@@ -119,11 +143,11 @@ std::vector<PartInput> pool_write_inputs(const Case& c) {
   return {
       std::move(gates),
       {.name = "index_ape",
-       .bytes = pool * IndexerInputs::kDim * size_bytes(DType::kF32),
+       .bytes = shape.keys * shape.columns() * size_bytes(DType::kF32),
        .is_parameter = true,
        .write = [&c](const Contents&, Device& device, std::byte* to) { write_ape(c, device, to); }},
       {.name = "index_ring",
-       .bytes = ring_rows(c) * kRingRowBytes,
+       .bytes = ring_rows(c) * shape.ring_row_bytes(),
        .write = [&c](const Contents& contents, Device& device,
                      std::byte* to) { write_ring(contents, c, device, to); }},
       {.name = "index_ring_rows",
@@ -140,17 +164,18 @@ std::vector<PartInput> pool_write_inputs(const Case& c) {
 }
 
 std::int64_t pool_write_input_bytes(const Case& c) {
-  constexpr std::int64_t kOfToken = kNumbersBytes + sizeof(std::int64_t) + sizeof(WaitingKeys);
-  return (Count(tokens_with_padding(c)) * kOfToken + Count(ring_rows(c)) * kRingRowBytes +
-          Count(c.layer.selection.pool()) * IndexerInputs::kDim * size_bytes(DType::kF32))
+  const PoolShape shape = pool_shape(c);
+  const std::int64_t of_token =
+      shape.key_bytes() + static_cast<std::int64_t>(sizeof(std::int64_t) + sizeof(WaitingKeys));
+  return (Count(tokens_with_padding(c)) * of_token + Count(ring_rows(c)) * shape.ring_row_bytes() +
+          Count(shape.keys) * shape.columns() * size_bytes(DType::kF32))
       .value();
 }
 
-PoolWrite pool_write_at(const Case& c, std::span<std::byte* const> memory) {
+PoolWrite pool_write_at(std::span<std::byte* const> memory) {
   // A Device's memory is aligned for any type.
   const auto at = [&](std::size_t which) { return static_cast<const void*>(memory[which]); };
-  return {.keys = c.layer.selection.pool(),
-          .gates = memory[0],
+  return {.gates = memory[0],
           .ape = static_cast<const float*>(at(1)),
           .ring = memory[2],
           .ring_rows = static_cast<const std::int64_t*>(at(3)),
@@ -159,16 +184,15 @@ PoolWrite pool_write_at(const Case& c, std::span<std::byte* const> memory) {
 
 std::string fault_of_ring_row(const Contents& contents, std::int64_t request, std::int64_t position,
                               std::span<const std::byte> bytes) {
-  const PoolKey key = pool_key(contents, request, position);
-  std::array<std::byte, kRingRowBytes> wanted{};
-  store_new_numbers(key.k, wanted.data());
-  store_new_numbers(key.gate, wanted.data() + kNumbersBytes);
-  const std::int64_t size = size_bytes(DType::kBF16);
-  for (std::int64_t at = 0; at < kRingRowBytes; at += size) {
+  const PoolShape shape = pool_shape(contents.of_case());
+  std::vector<std::byte> wanted(bytes.size());
+  store_ring_row(contents, request, position, wanted.data());
+  const std::int64_t size = size_bytes(shape.dtype);
+  for (std::int64_t at = 0; at < std::ssize(wanted); at += size) {
     if (std::memcmp(bytes.data() + at, wanted.data() + at, to_size(size)) == 0) continue;
-    return fmt::format("dim {} of the {} is {:g}, want {:g}", at % kNumbersBytes / size,
-                       at < kNumbersBytes ? "key" : "gate", load(DType::kBF16, bytes.data() + at),
-                       load(DType::kBF16, wanted.data() + at));
+    return fmt::format("dim {} of the {} is {:g}, want {:g}", at % shape.key_bytes() / size,
+                       at < shape.key_bytes() ? "key" : "gate",
+                       load(shape.dtype, bytes.data() + at), load(shape.dtype, wanted.data() + at));
   }
   return {};
 }

@@ -15,6 +15,7 @@ namespace {
 Case pools_of(ForwardMode mode, std::int64_t kv_len, std::int64_t q_len) {
   Case c;
   c.mode = mode;
+  c.layer.head_dim_qk = 512;
   c.layer.selection = {.topk = 16, .unit = 16};
   c.requests.resize(1);
   c.requests[0].kv_len = kv_len;
@@ -70,9 +71,55 @@ TEST(RingRow, is_no_other_tokens_be_it_new_or_waiting) {
         }
       }
       EXPECT_EQ(std::ssize(rows), tokens) << kv_len;
-      EXPECT_LT(*rows.rbegin() * kRingRowBytes, pool_write_inputs(c)[2].bytes);
+      EXPECT_LT(*rows.rbegin() * pool_shape(c).ring_row_bytes(), pool_write_inputs(c)[2].bytes);
     }
   }
+}
+
+TEST(RingRow, of_pools_that_overlap_lies_behind_those_of_the_pool_before) {
+  for (std::int64_t kv_len = 20; kv_len < 60; ++kv_len) {
+    Case c = pools_of(ForwardMode::kTargetVerify, kv_len, 9);
+    c.layer.compress_ratio = 4;
+    c.step = StepPart::kCompress;
+    const NewPoolKeys keys = keys_of(c);
+    const std::int64_t oldest = keys.first - keys.waiting();
+    EXPECT_EQ(oldest, (keys.first / 4 - 1) * 4);
+    std::set<std::int64_t> rows;
+    for (std::int64_t at = oldest; at < kv_len; ++at) {
+      if (at < keys.first) {
+        EXPECT_EQ(ring_row(c, 0, at) - ring_row(c, 0, oldest), at - oldest);
+      }
+      if (at < keys.first || keys.waits(at)) {
+        EXPECT_TRUE(rows.insert(ring_row(c, 0, at)).second) << at << " of " << kv_len;
+      }
+    }
+    EXPECT_LT(*rows.rbegin() * pool_shape(c).ring_row_bytes(), pool_write_inputs(c)[2].bytes);
+  }
+}
+
+TEST(NewPoolKeys, that_overlap_wait_for_the_pool_behind_theirs) {
+  Case c = pools_of(ForwardMode::kExtend, 30, 21);
+  c.layer.compress_ratio = 4;
+  c.step = StepPart::kCompress;
+  EXPECT_EQ(keys_of(c).first_waiting, 24) << "28 and 29 are of the open row, 24 to 27 before it";
+  EXPECT_EQ(keys_of(c).waiting(), 5) << "4 to 8";
+  EXPECT_EQ(pool_shape(c).ring_row_bytes(), 2 * 2 * pool_shape(c).dims * 4);
+  c.requests[0].q_len = 30;
+  EXPECT_EQ(keys_of(c).waiting(), 0);
+}
+
+TEST(PoolShape, of_deepseek_v4_has_states_in_f32) {
+  Case c = pools_of(ForwardMode::kDecode, 30, 1);
+  c.step = StepPart::kCompress;
+  c.layer.compress_ratio = 4;
+  EXPECT_EQ(pool_shape(c).ring_row_bytes(), 8192);
+  EXPECT_EQ(pool_shape(c).members(), 8);
+  c.layer.compress_ratio = 128;
+  EXPECT_EQ(pool_shape(c).ring_row_bytes(), 4096);
+  EXPECT_EQ(pool_shape(c).members(), 128);
+  c.step = StepPart::kIndexWrite;
+  c.layer.selection = {.topk = 4, .unit = 4, .compressed = true};
+  EXPECT_EQ(pool_shape(c).ring_row_bytes(), 2048);
 }
 
 TEST(PoolWriteInputs, have_the_bytes_that_are_asked_for_beforehand) {

@@ -199,7 +199,7 @@ TEST(IndexWrite, is_known_of_keys_and_refused_with_a_reason_elsewhere) {
   c.kv_cache.page_size = 16;
   EXPECT_EQ(why(), "");
   c.layer.selection.compressed = true;
-  EXPECT_THAT(why(), HasSubstr("and their indexer has a compressor of its own: that write"));
+  EXPECT_EQ(why(), "how 16 tokens become an index key is not known: compress_ratio: 4");
   EXPECT_THAT(why_not_built(c, StepPart::kLayer),
               HasSubstr("; step kv_pipeline is the layer without that write"));
   c.layer.selection.compressed = false;

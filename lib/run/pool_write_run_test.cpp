@@ -62,7 +62,7 @@ class PoolWriteRun : public PipelineRun {
       return Spoiling{.after = [=](const ForwardBatch& batch) { after(*batch.index_write); }};
     });
   }
-  /// Copies memory, so that it can be read at another place.
+  /// Copies memory, so that it can be changed.
   template <class T>
   static std::byte* own_copy(std::vector<std::byte>& own, const T* from, std::int64_t bytes) {
     const auto* const begin = static_cast<const std::byte*>(static_cast<const void*>(from));
@@ -74,27 +74,29 @@ class PoolWriteRun : public PipelineRun {
     return write.cache + page * write.page_size * IndexerInputs::kKeyBytes +
            write.page_size * kDim + row * 4;
   }
-  /// Of a writer whose inputs `change` changes before each run; the vector lives as long as it.
+  /// What is said of a writer whose inputs `change` changes before each run; `own` lives as long.
   std::string reason_of_reader(
       const std::function<void(IndexWrite&, std::vector<std::byte>& own)>& change) {
-    return reason_of([=] {
-      struct Changed {
-        const IndexWrite* honest = nullptr;
-        IndexWrite write;
-        std::vector<std::byte> own;
-      };
-      const auto changed = std::make_shared<Changed>();
-      return Spoiling{.when_planned =
-                          [=](ForwardBatch& batch) {
-                            changed->honest = batch.index_write;
-                            batch.index_write = &changed->write;
-                          },
-                      .before =
-                          [=](const ForwardBatch&) {
-                            changed->write = *changed->honest;
-                            change(changed->write, changed->own);
-                          }};
-    });
+    return reason_of([=] { return spoiling_of(change); });
+  }
+  static Spoiling spoiling_of(
+      const std::function<void(IndexWrite&, std::vector<std::byte>& own)>& change) {
+    struct Changed {
+      const IndexWrite* honest = nullptr;
+      IndexWrite write;
+      std::vector<std::byte> own;
+    };
+    const auto changed = std::make_shared<Changed>();
+    return Spoiling{.when_planned =
+                        [=](ForwardBatch& batch) {
+                          changed->honest = batch.index_write;
+                          batch.index_write = &changed->write;
+                        },
+                    .before =
+                        [=](const ForwardBatch&) {
+                          changed->write = *changed->honest;
+                          change(changed->write, changed->own);
+                        }};
   }
 };
 
@@ -121,8 +123,8 @@ TEST_F(PoolWriteRun, takes_drafts_whose_pools_may_open_again) {
 
 TEST_F(PoolWriteRun, blames_an_ape_one_position_off) {
   const std::string reason = reason_of_reader([](IndexWrite& write, std::vector<std::byte>& own) {
-    std::byte* const ape = own_copy(own, write.pools.ape, write.pools.keys * kDim * 4);
-    std::rotate(ape, ape + kDim * 4, ape + write.pools.keys * kDim * 4);
+    std::byte* const ape = own_copy(own, write.pools.ape, write.shape.keys * kDim * 4);
+    std::rotate(ape, ape + kDim * 4, ape + write.shape.keys * kDim * 4);
     write.pools.ape = static_cast<const float*>(static_cast<const void*>(ape));
   });
   EXPECT_THAT(reason, AllOf(StartsWith("the index row of request 0's new token 0"),
@@ -131,7 +133,7 @@ TEST_F(PoolWriteRun, blames_an_ape_one_position_off) {
 
 TEST_F(PoolWriteRun, blames_an_ape_that_is_left_out) {
   const std::string reason = reason_of_reader([](IndexWrite& write, std::vector<std::byte>& own) {
-    own.assign(static_cast<std::size_t>(write.pools.keys * kDim * 4), std::byte{0});
+    own.assign(static_cast<std::size_t>(write.shape.keys * kDim * 4), std::byte{0});
     write.pools.ape = static_cast<const float*>(static_cast<const void*>(own.data()));
   });
   EXPECT_THAT(reason, HasSubstr("holds other than its pool's: "));
@@ -148,15 +150,14 @@ TEST_F(PoolWriteRun, blames_the_gate_of_the_token_beside_it) {
 
 TEST_F(PoolWriteRun, blames_a_pool_that_is_closed_one_token_early) {
   const std::string reason = reason_of_reader([](IndexWrite& write, std::vector<std::byte>& own) {
-    const auto of_tokens = static_cast<std::size_t>(write.tokens * 8);
-    own.resize(2 * of_tokens);
+    constexpr std::int64_t kSlot = sizeof(std::int64_t), kWaiting = sizeof(WaitingKeys);
+    own.resize(static_cast<std::size_t>(write.tokens * (kSlot + kWaiting)));
     std::byte* const slots = own.data();
-    std::byte* const waiting = slots + of_tokens;
-    std::memcpy(slots, write.slots, of_tokens);
-    std::memcpy(waiting, write.pools.waiting, of_tokens);
-    for (std::byte* const each : {slots, waiting}) {
-      std::rotate(each + 2 * 8, each + 3 * 8, each + 86 * 8);
-    }
+    std::byte* const waiting = slots + write.tokens * kSlot;
+    std::memcpy(slots, write.slots, static_cast<std::size_t>(write.tokens * kSlot));
+    std::memcpy(waiting, write.pools.waiting, static_cast<std::size_t>(write.tokens * kWaiting));
+    std::rotate(slots + 2 * kSlot, slots + 3 * kSlot, slots + 86 * kSlot);
+    std::rotate(waiting + 2 * kWaiting, waiting + 3 * kWaiting, waiting + 86 * kWaiting);
     write.slots = static_cast<const std::int64_t*>(static_cast<const void*>(slots));
     write.pools.waiting = static_cast<const WaitingKeys*>(static_cast<const void*>(waiting));
   });
@@ -220,6 +221,83 @@ TEST_F(PoolWriteRun, blames_a_ring_row_of_the_sample_before) {
     *kept = std::move(now);
   });
   EXPECT_THAT(reason, AllOf(HasSubstr("timed"), HasSubstr("the ring row of request 1's")));
+}
+
+/// The same steps of a layer with compressed rows beside its tokens.
+class CompressRun : public PoolWriteRun {
+ protected:
+  CompressRun() {
+    run_.registry.add([] { return std::make_unique<index_writer::HostCompressor>(); });
+    run_.scenario.measure.step = {StepPart::kCompress};
+    Case& c = run_.scenario.cases[0];
+    c.layer = small_mla().layer;
+    c.layer.compress_ratio = 4;
+    c.kv_cache.page_size = 128;
+  }
+  std::string reason_of_compressor(
+      const std::function<void(IndexWrite&, std::vector<std::byte>& own)>& change) {
+    run_.registry.add([=] {
+      return std::make_unique<SpoiltStage<index_writer::HostCompressor>>(
+          [=] { return spoiling_of(change); });
+    });
+    run_.filter.backends = {"spoilt"};
+    const std::vector<Record> all = write_records();
+    EXPECT_EQ(all.at(0).verdict(), Verdict::kIncorrect);
+    return all[0].reason();
+  }
+};
+
+TEST_F(CompressRun, makes_rows_of_4_and_of_128_and_is_timed) {
+  for (const std::int64_t ratio : {4, 128}) {
+    run_.scenario.cases[0].layer.compress_ratio = ratio;
+    const std::vector<Record> all = write_records();
+    ASSERT_EQ(all.size(), 1u) << "nobody else makes them";
+    EXPECT_EQ(all[0].backend, "compressor");
+    EXPECT_EQ(all[0].verdict(), Verdict::kPassed) << all[0].reason();
+    EXPECT_GT(all[0].samples_checked, 0);
+  }
+}
+
+TEST_F(CompressRun, needs_no_chosen_keys_where_another_mix_has_some) {
+  Case sparse = run_.scenario.cases[0];
+  sparse.id = sparse.mix = "sparse";
+  sparse.layer.selection = {.topk = 4, .unit = 4, .compressed = true};
+  run_.scenario.cases.push_back(sparse);
+  EXPECT_EQ(write_records().size(), 2u);
+}
+
+TEST_F(CompressRun, blames_one_half_for_both_rows_that_a_token_is_of) {
+  const std::string reason = reason_of_compressor([](IndexWrite& write,
+                                                     std::vector<std::byte>& own) {
+    const std::int64_t half = write.shape.dims * 4, key = write.shape.key_bytes();
+    std::byte* const keys = own_copy(own, write.k, write.tokens * key);
+    for (std::int64_t token = 0; token < write.tokens; ++token) {
+      std::memcpy(keys + token * key, keys + token * key + half, static_cast<std::size_t>(half));
+    }
+    write.k = keys;
+  });
+  EXPECT_THAT(reason, HasSubstr(" holds other than its "));
+}
+
+TEST_F(CompressRun, blames_gates_whose_positions_were_added_twice) {
+  const std::string reason = reason_of_compressor([](IndexWrite& write, std::vector<std::byte>&) {
+    write.shape.waits_with_ape = false;  // reads them as if they waited without
+  });
+  EXPECT_THAT(reason, AllOf(StartsWith("the index row of request 0's new token 0"),
+                            HasSubstr("holds other than its pool's: ")));
+}
+
+TEST_F(CompressRun, is_known_of_rows_of_4_and_of_128) {
+  Case& c = run_.scenario.cases[0];
+  const auto why = [&] { return why_not_built(c, StepPart::kCompress); };
+  EXPECT_EQ(why(), "");
+  c.layer.compress_ratio = 8;
+  EXPECT_EQ(why(), "how 8 tokens become a row is not known: compress_ratio: 4 or 128");
+  c.layer.compress_ratio = 4;
+  c.kv_cache.page_size = 2;
+  EXPECT_EQ(why(), "a page of 2 tokens does not hold whole rows of 4: page_size: 4");
+  c.layer.compress_ratio = 0;
+  EXPECT_EQ(why(), "the layer has no compressed rows");
 }
 
 }  // namespace

@@ -186,6 +186,10 @@ std::string why_no_scores(const Case& c) {
   return std::ranges::any_of(c.requests, sees_pools) ? "" : "no query sees a complete pool of keys";
 }
 
+bool has_new_keys(const Case& c) {
+  return std::ranges::any_of(c.requests, [](const Request& r) { return r.new_keys() > 0; });
+}
+
 /// The write of the step's own keys into the indexer's cache, a row of each or of each pool.
 std::string why_no_index_write(const Case& c) {
   const Selection& selection = c.layer.selection;
@@ -196,15 +200,26 @@ std::string why_no_index_write(const Case& c) {
   if (selection.scores_labels()) {
     return "labels are channels of the layer's own keys, whose write beside these is not known";
   }
-  if (selection.compressed && selection.pool() > 1) {
-    return fmt::format(
-        "compressed rows of {} tokens overlap, and their indexer has a compressor of its own: that "
-        "write is not known",
-        selection.unit);
+  if (selection.compressed && selection.pool() > 1 && selection.pool() != 4) {
+    return fmt::format("how {} tokens become an index key is not known: compress_ratio: 4",
+                       selection.pool());
   }
   if (std::string why = why_no_whole_pools(c); !why.empty()) return why;
-  const auto has_new_keys = [](const Request& request) { return request.new_keys() > 0; };
-  return std::ranges::any_of(c.requests, has_new_keys) ? "" : "no request has a new key";
+  return has_new_keys(c) ? "" : "no request has a new key";
+}
+
+/// The compressed rows of the layer: of DeepSeek-V4's ratios.
+std::string why_not_compressed(const Case& c) {
+  const std::int64_t ratio = c.layer.compress_ratio;
+  if (ratio == 0) return "the layer has no compressed rows";
+  if (ratio != 4 && ratio != 128) {
+    return fmt::format("how {} tokens become a row is not known: compress_ratio: 4 or 128", ratio);
+  }
+  if (c.kv_cache.page_size % ratio != 0) {
+    return fmt::format("a page of {} tokens does not hold whole rows of {}: page_size: {}",
+                       c.kv_cache.page_size, ratio, round_up(c.kv_cache.page_size, ratio));
+  }
+  return has_new_keys(c) ? "" : "no request has a new token";
 }
 
 /// Attention reads the selector's lists as they are: a query's own unit has a score or is a tail.
@@ -237,6 +252,8 @@ std::string why_not_built(const Case& c, StepPart part) {
       return why_no_scores(c);
     case StepPart::kIndexWrite:
       return why_no_index_write(c);
+    case StepPart::kCompress:
+      return why_not_compressed(c);
     case StepPart::kLayer: {
       const std::string why = why_no_index_write(c);
       if (why.empty()) return why_no_pipeline(c);

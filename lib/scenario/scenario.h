@@ -118,7 +118,7 @@ void set_sample_nonce(Scenario& scenario, std::uint64_t nonce);
 [[nodiscard]] std::set<std::string> mixes_without_lists(const std::vector<const Case*>& cases);
 /// Whether a part of a step is of layers with chosen keys only.
 [[nodiscard]] constexpr bool chooses_keys(StepPart part) {
-  return builds(part) && part != StepPart::kIndex;
+  return builds(part) && part != StepPart::kIndex && part != StepPart::kCompress;
 }
 
 /// Whether an item of a list of backends is a plug-in file: no name looks like one, nor like one in
