@@ -25,7 +25,7 @@ struct StepRecords {
   CacheState cache;
   LaunchMode launch;
   std::vector<const Record*> records;
-  std::vector<const Record*> choosers;  ///< of kIndexer and kSelect
+  std::vector<const Record*> beside;  ///< of kIndexer, kSelect and kCompress
 
   [[nodiscard]] bool takes(const Record& r) const {
     return std::tie(r.scenario, r.cache, r.launch) == std::tie(scenario, cache, launch) &&
@@ -48,11 +48,12 @@ std::vector<StepRecords> steps_of(const RunResult& run) {
     at->records.push_back(&r);
   }
   for (const Record& r : run.records) {
-    if (std::ranges::find(kChoosers, r.step) == std::end(kChoosers)) continue;
+    const bool chooses = std::ranges::find(kChoosers, r.step) != std::end(kChoosers);
+    if (!chooses && r.step != StepPart::kCompress) continue;
     if (r.model_layers.kind.empty() || registered_name(r.backend) != r.backend) continue;
     const auto at =
         std::ranges::find_if(steps, [&](const StepRecords& step) { return step.takes(r); });
-    if (at != steps.end()) at->choosers.push_back(&r);
+    if (at != steps.end()) at->beside.push_back(&r);
   }
   return steps;
 }
@@ -77,12 +78,12 @@ double us_of(const std::vector<ModelStepPart>& parts) {
   return sum;
 }
 
-/// Of those that choose keys of such layers on the device; null where none counts.
-const Record* fastest_chooser(const StepRecords& step, const std::string& device,
-                              const std::string& kind, StepPart chooser) {
+/// The fastest of those that do such a part of such layers on the device; null where none counts.
+const Record* fastest_beside(const StepRecords& step, const std::string& device,
+                             const std::string& kind, StepPart part) {
   const Record* fastest = nullptr;
-  for (const Record* r : step.choosers) {
-    if (r->step != chooser || r->device != device || record_kind(*r) != kind) continue;
+  for (const Record* r : step.beside) {
+    if (r->step != part || r->device != device || record_kind(*r) != kind) continue;
     if (!counts_in_step(*r)) continue;
     if (fastest == nullptr || r->timing.median_us < fastest->timing.median_us) fastest = r;
   }
@@ -100,7 +101,7 @@ void add_choice_of_keys(const StepRecords& step, ModelStep& sum) {
     });
     if (is_chosen) continue;
     for (const StepPart chooser : kChoosers) {
-      const Record* const fastest = fastest_chooser(step, sum.device, kind, chooser);
+      const Record* const fastest = fastest_beside(step, sum.device, kind, chooser);
       if (fastest == nullptr) {
         sum.lacks_choice = true;
         continue;
@@ -109,6 +110,22 @@ void add_choice_of_keys(const StepRecords& step, ModelStep& sum) {
       sum.parts.back().step = chooser;
     }
   }
+}
+
+/// Appends what makes the compressed rows of each kind of layer, where it was measured.
+void add_compressors(const StepRecords& step, ModelStep& sum) {
+  if (!sum.exists()) return;
+  for (const std::string& kind : distinct(step.records, record_kind)) {
+    const Record* const fastest = fastest_beside(step, sum.device, kind, StepPart::kCompress);
+    if (fastest == nullptr) continue;
+    sum.parts.push_back(part_of({.attention = fastest}, false));
+    sum.parts.back().step = StepPart::kCompress;
+  }
+}
+
+void add_what_stands_beside(const StepRecords& step, ModelStep& sum) {
+  add_choice_of_keys(step, sum);
+  add_compressors(step, sum);
 }
 
 /// Which layers of the step no record is of: in one part of a sweep that several machines share.
@@ -163,7 +180,7 @@ ModelStep step_in_backend(const StepRecords& step, const std::vector<const Recor
     result.reason = missing;
   }
   if (!result.reason.empty()) result.parts.clear();
-  add_choice_of_keys(step, result);
+  add_what_stands_beside(step, result);
   return result;
 }
 
@@ -203,7 +220,7 @@ std::optional<ModelStep> best_of_kinds(const StepRecords& step,
       best.parts.insert(best.parts.end(), fastest.begin(), fastest.end());
     }
     if (found != kinds.size()) continue;
-    add_choice_of_keys(step, best);
+    add_what_stands_beside(step, best);
     return best;
   }
   return std::nullopt;

@@ -150,6 +150,18 @@ TEST(ModelSteps, add_the_fastest_choice_of_keys_whoever_attends) {
   EXPECT_DOUBLE_EQ(steps[2].us(), 12 * (90 + 5 + 7) + 36 * 30 + 4 * 10);
 }
 
+TEST(ModelSteps, add_the_fastest_compressor_where_one_was_measured) {
+  const Record full = layer_record("full", "a", 100), sliding = layer_record("sliding", "a", 30);
+  const Record slow = layer_record("full", "x", 9, StepPart::kCompress);
+  const Record fast = layer_record("full", "y", 5, StepPart::kCompress);
+  const auto steps = model_steps(run_with_layers({slow, fast, full, sliding}));
+  ASSERT_EQ(steps.size(), 1u) << "x and y attend to nothing";
+  EXPECT_DOUBLE_EQ(steps[0].us(), 12 * (100 + 5) + 36 * 30 + 3 * 10);
+  ASSERT_EQ(steps[0].parts.size(), 3u);
+  EXPECT_EQ(steps[0].parts[2].step, StepPart::kCompress);
+  EXPECT_EQ(steps[0].parts[2].backend, "y");
+}
+
 TEST(ModelSteps, take_a_pipeline_for_attention_and_the_choice_of_its_keys) {
   const Record sliding = layer_record("sliding", "x+y+a", 30);
   const Record whole = sparse(layer_record("full", "x+y+a", 110, StepPart::kPipeline));
