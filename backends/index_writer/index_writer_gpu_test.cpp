@@ -15,5 +15,10 @@ TEST_F(IndexWriterGpu, writes_the_new_keys_of_all_small_cases) {
   conformance::expect_index_writes(writer, *device_);
 }
 
+TEST_F(IndexWriterGpu, makes_the_compressed_rows_of_all_small_cases) {
+  GpuWriter compressor(StepPart::kCompress);
+  conformance::expect_compressed_rows(compressor, *device_);
+}
+
 }  // namespace
 }  // namespace attnbench::index_writer

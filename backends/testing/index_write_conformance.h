@@ -10,7 +10,7 @@
 
 #include "backends/testing/select_conformance.h"
 
-// What a backend has to show that writes index keys.
+// What a backend has to show that writes index keys, or makes compressed rows.
 namespace attnbench::conformance {
 
 /// Writes the new keys of all small cases, and verifies each.
@@ -44,6 +44,30 @@ inline void expect_index_writes(Backend& writer, Device& device) {
   }
   EXPECT_GT(verified, 20);
   EXPECT_GT(with_pools, 10);
+}
+
+/// Makes the compressed rows of all small cases, and verifies each.
+inline void expect_compressed_rows(Backend& compressor, Device& device) {
+  int verified = 0;
+  for (const Case& each : small_compressed()) {
+    for (const std::int64_t ratio : {4, 128}) {
+      Case c = each;
+      c.layer.selection = {};
+      c.layer.compress_ratio = ratio;
+      c.kv_cache.page_size = round_up(c.kv_cache.page_size, ratio);
+      c = with_step(c, StepPart::kCompress);
+      if (!why_not_built(c, c.step).empty()) continue;
+      ASSERT_TRUE(supports_step(compressor.info(), c)) << c.id;
+      Fixture fixture(c, device);
+      VerifyConfig verify;
+      verify.fills = {Fill::kNormal, Fill::kTiming};
+      const Verification found =
+          verify_backend(c, compressor, fixture, device, compute_truth(c, verify));
+      EXPECT_EQ(found.verdict, Verdict::kPassed) << c.id << ": " << found.reason;
+      ++verified;
+    }
+  }
+  EXPECT_GT(verified, 20);
 }
 
 }  // namespace attnbench::conformance
