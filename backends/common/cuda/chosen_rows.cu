@@ -75,7 +75,7 @@ class ListedUnits {
         keys_(token.request < 0 ? 0 : units_.first_of(listed_)) {}
 
   [[nodiscard]] __device__ __forceinline__ int keys() const { return keys_; }
-  /// Of any index, so that all loads can be under way at once.
+  /// The index may be any, so that all loads can be under way at once.
   [[nodiscard]] __device__ __forceinline__ int entry(int at) const {
     return __ldg(entries_ + min(units_.before(at), last_));
   }
