@@ -174,7 +174,8 @@ const std::vector<Field<KvCacheConfig>>& cache_fields() {
       {"manager_page_size", member<&C::manager_page_size>(),
        "Tokens of a page of the memory manager, whole pages of the kernel in a row", "page_size"},
       {"scales", word<kCacheScales, &C::scales>(),
-       "What shares a scale in the cache: tensor, head, token, block or request", "", "kv_scales"},
+       "What shares a scale in the cache: tensor, head, token, block, request or group", "",
+       "kv_scales"},
       {"placement", word<kPagePlacements, &C::placement>(),
        "Where the pages of a request lie in the pool: contiguous, shuffled, interleaved, "
        "fragmented, reversed"},
