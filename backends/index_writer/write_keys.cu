@@ -100,16 +100,16 @@ __device__ float pooled(const Members& members, int count) {
   return sum / weights;
 }
 
-/// index_key_scale() of the block's numbers, one of each thread.
+/// The scale of the block's numbers, one of each thread.
 __device__ float scale_of(float x) {
   __shared__ float of_warps[kWarp];
   // Numbers that are not negative are ordered as their bits.
   const unsigned of_warp = __reduce_max_sync(~0u, __float_as_uint(fabsf(x)));
   if (threadIdx.x % kWarp == 0) of_warps[threadIdx.x / kWarp] = __uint_as_float(of_warp);
   __syncthreads();
-  float amax = 1e-10f;
+  float amax = 0;
   for (unsigned warp = 0; warp < blockDim.x / kWarp; ++warp) amax = fmaxf(amax, of_warps[warp]);
-  return __uint_as_float((__float_as_uint(__fdiv_rn(amax, 448.0f)) + 0x7fffffu) & 0xff800000u);
+  return index_key_scale(amax);
 }
 
 /// A block for each token, a thread for each dim.

@@ -141,6 +141,12 @@ inline constexpr std::uint32_t kNan = 0x7fc00000u;
 
 }  // namespace dtype_detail
 
+/// The least power of two that is no less than `value`, a positive normal number.
+[[nodiscard]] constexpr float rounded_up_to_power_of_two(float value) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  return std::bit_cast<float>((bits + 0x7fffffu) & 0xff800000u);
+}
+
 // Storage bits of one element, rounded to nearest even. Overflow: f16 and bf16 go to infinity as
 // IEEE says; fp8 saturates to the largest finite value, as CUDA's SATFINITE conversions do.
 [[nodiscard]] constexpr std::uint16_t f16_bits(float value) {

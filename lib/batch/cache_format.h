@@ -115,12 +115,6 @@ inline constexpr const char* kDsMlaRows = "fp8_ds_mla";
 [[nodiscard]] std::string layout_refusal(const AttentionLayer& layer, const CacheFormat& format);
 [[nodiscard]] std::string scales_refusal(const AttentionLayer& layer, const CacheFormat& format);
 
-/// The least power of two that is no less than `value`, a positive normal number.
-[[nodiscard]] constexpr float rounded_up_to_power_of_two(float value) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  return std::bit_cast<float>((bits + 0x7fffffu) & 0xff800000u);
-}
-
 /// Under kToken, kBlock and kGroup, the scale that a KV write gives the numbers of a row, or of a
 /// block, whose largest magnitude is `amax`: amax / largest_finite(dtype), so that this magnitude
 /// becomes the largest number of the cache's type. It is at least 1e-6 under kToken, as in vLLM's

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
+#include "lib/base/dtype.h"
 #include "lib/batch/pool_shape.h"
 
 namespace attnbench {
@@ -56,13 +55,9 @@ struct IndexWrite {
 /// The scale of a key whose largest element is `amax` in size: the least power of two that brings
 /// it to e4m3's largest number, as "ue8m0" scales are computed, with the floor that keeps a key of
 /// zeros from a scale of 0.
-[[nodiscard]] inline float index_key_scale(float amax) {
-  constexpr double kLargest = 448, kFloor = 1e-10;
-  const double quotient = std::max(static_cast<double>(amax), kFloor) / kLargest;
-  int exponent = 0;
-  // quotient = fraction * 2^exponent with a fraction inside [0.5, 1).
-  const double fraction = std::frexp(quotient, &exponent);
-  return std::ldexp(1.0f, fraction == 0.5 ? exponent - 1 : exponent);
+[[nodiscard]] constexpr float index_key_scale(float amax) {
+  constexpr float kLargest = 448, kFloor = 1e-10f;
+  return rounded_up_to_power_of_two((amax < kFloor ? kFloor : amax) / kLargest);
 }
 
 }  // namespace attnbench
