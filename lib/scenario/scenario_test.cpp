@@ -424,45 +424,6 @@ TEST(Scenario, lets_the_encoder_be_shorter_than_the_queries_with_cross_attention
   EXPECT_EQ(c.requests[0].kv_len, 30);
 }
 
-TEST(Scenario, gives_the_cache_the_dtype_of_activations_unless_told) {
-  EXPECT_EQ(only_case("dtype: f16, batch: q1s8").kv_cache.dtype, DType::kF16);
-  const Case c = only_case("kv_cache: {dtype: e4m3, k_scale: 0.5, v_scale: 0.25}, batch: q1s8");
-  EXPECT_EQ(c.kv_cache.dtype, DType::kE4M3);
-  EXPECT_EQ(c.kv_cache.k_scale, 0.5f);
-  EXPECT_EQ(c.kv_cache.v_scale, 0.25f);
-}
-
-TEST(Scenario, takes_fp8_ds_mla_for_the_rows_that_vllm_has_for_the_model) {
-  const auto cache_of = [](const std::string& model) {
-    return only_case("model: " + model +
-                     ", kv_cache: {dtype: fp8_ds_mla, page_size: 64}, batch: q1s8")
-        .kv_cache;
-  };
-  for (const char* model : {"deepseek-v4-flash, tp: 64, layer: sliding",
-                            "{heads_q: 8, kv_lora_rank: 192, qk_nope_head_dim: 192, "
-                            "qk_rope_head_dim: 0}"}) {
-    EXPECT_EQ(cache_of(model).dtype, DType::kE4M3);
-    EXPECT_EQ(cache_of(model).scales, KvScales::kGroup) << model;
-  }
-  for (const char* model : {"deepseek-v3.2, tp: 64", "glm-5.3-flash, tp: 64, layer: sparse"}) {
-    EXPECT_EQ(cache_of(model).dtype, DType::kE4M3);
-    EXPECT_EQ(cache_of(model).scales, KvScales::kBlock) << model;
-  }
-}
-
-// A page of 64 rows of 584 bytes is 37440 bytes long, a multiple of 576.
-TEST(Scenario, counts_a_page_stride_in_bytes_of_pages_that_are_rounded_up) {
-  const auto stride_of = [](const std::string& bytes) {
-    return only_case(
-               "model: deepseek-v4-flash, tp: 64, layer: sliding, kv_cache: {dtype: fp8_ds_mla, "
-               "page_size: 64, page_stride: {bytes: " +
-               bytes + "}}, batch: q1s8")
-        .kv_cache.page_stride;
-  };
-  EXPECT_EQ(stride_of("37440"), 64);
-  EXPECT_EQ(stride_of("74880"), 128);
-}
-
 TEST(Scenario, has_ragged_keys_where_they_are_asked_for) {
   const Case c = only_case("kv_cache: {layout: ragged, dtype: e4m3}, batch: q8s16");
   EXPECT_TRUE(c.kv_cache.is_ragged());
